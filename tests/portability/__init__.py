@@ -1,0 +1,1 @@
+"""An independent reader of emitted Jinja: nothing here knows how the text was made."""
