@@ -48,7 +48,8 @@ def unused(root: nodes.Template) -> Iterator[Violation]:
         inside = {id(node) for node in walk(macro)}
         if not any(name.name == macro.name and id(name) not in inside for name in root.find_all(nodes.Name)):
             yield Violation(macro.lineno, "unused-macro", f"macro {macro.name}")
-    for node in (*root.find_all(nodes.Assign), *root.find_all(nodes.AssignBlock)):
+    sets: list[nodes.Assign | nodes.AssignBlock] = [*root.find_all(nodes.Assign), *root.find_all(nodes.AssignBlock)]
+    for node in sets:
         target = node.target
         if isinstance(target, nodes.NSRef):
             if (target.name, target.attr) not in attributes and target.name not in passed:

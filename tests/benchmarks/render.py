@@ -1,0 +1,162 @@
+"""What a message costs: emitted templates beside the official ones of the same models, one chat, one engine.
+
+``python -m tests.benchmarks.render`` prints three tables: our own templates at 200 and 2,000 messages, the conversions
+of the corpus against the official template of the same model, and the slowest of those. The corpus is looked for in
+``../shared/corpus``; without it only the first table is printed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+from collections.abc import Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import transpiler
+from transpiler.diagnostics import TemplateError
+from transpiler.verify.engines import ENGINES, REFERENCE, Engine, EngineError
+
+from .timing import best_of, print_table, quantile
+
+ROOT = Path(__file__).parents[2]
+CORPUS = ROOT.parent / "shared" / "corpus"
+SHORT, LONG = 200, 2_000
+SLOWEST = 10
+SENTENCE = "The quick brown fox jumps over the lazy dog, and then some more of it follows. "
+
+
+class Cost(NamedTuple):
+    """Microseconds a message, in a short and in a long chat."""
+
+    short: float
+    long: float
+
+    @property
+    def growth(self) -> float:
+        """How much dearer a message of the long chat is: 1 where the cost is linear."""
+        return self.long / self.short
+
+
+class Pair(NamedTuple):
+    """A converted template and the official one of the same model."""
+
+    name: str
+    ours: Cost
+    official: Cost
+
+    @property
+    def ratio(self) -> float:
+        """How many times the official cost ours is."""
+        return self.ours.long / self.official.long
+
+
+def chat(messages: int) -> dict[str, object]:
+    """Return a chat of `messages` messages, about 140 characters each, that every template accepts."""
+    turns = [
+        {"role": "user" if index % 2 == 0 else "assistant", "content": f"{index}. {SENTENCE}{SENTENCE[:60]}"}
+        for index in range(messages - 1)
+    ]
+    return {"messages": turns, "add_generation_prompt": True, "bos_token": "<s>", "eos_token": "</s>"}
+
+
+def cost(engine: Engine, template: str) -> Cost:
+    """Return what a message costs in `template`.
+
+    Raises:
+        EngineError: the template does not accept the chat.
+    """
+    contexts = (chat(SHORT), chat(LONG))
+    short, long = (best_of(partial(engine.render, template, context)) for context in contexts)
+    return Cost(short / SHORT * 1e6, long / LONG * 1e6)
+
+
+def own_templates() -> Iterator[tuple[str, str]]:
+    """Yield the name and the text of every template in jinja_out."""
+    for path in sorted((ROOT / "jinja_out").glob("*.jinja")):
+        yield path.stem, path.read_text(encoding="utf-8")
+
+
+def corpus_pairs(corpus: Path) -> Iterator[tuple[str, str, str]]:
+    """Yield (name, Go template, official Jinja) for the models of which both are there."""
+    with gzip.open(corpus / "upstream_jinja.jsonl.gz", "rt", encoding="utf-8") as lines:
+        official: Mapping[str, str] = {entry["id"]: entry["jinja"] for entry in map(json.loads, lines)}
+    for line in (corpus / "templates.jsonl").read_text(encoding="utf-8").splitlines():
+        entry = json.loads(line)
+        if entry["id"] in official:
+            yield entry["name"], entry["template"], official[entry["id"]]
+
+
+def compare(engine: Engine, corpus: Path) -> tuple[list[Pair], list[str]]:
+    """Return the measured pairs, and why the others could not be."""
+    pairs: list[Pair] = []
+    left_out: list[str] = []
+    for name, source, official in corpus_pairs(corpus):
+        try:
+            converted = transpiler.transpile(source, name=name).jinja
+        except TemplateError as error:
+            left_out.append(f"{name}: not converted: {str(error).splitlines()[0]}")
+            continue
+        try:
+            pairs.append(Pair(name, cost(engine, converted), cost(engine, official)))
+        except EngineError as error:
+            left_out.append(f"{name}: {str(error).splitlines()[0][:90]}")
+    return pairs, left_out
+
+
+def report_own(engine: Engine) -> None:
+    """Print the cost of our own templates, the dearest first."""
+    costs = sorted(((name, cost(engine, text)) for name, text in own_templates()), key=lambda item: -item[1].long)
+    rows = [(name, f"{it.short:.1f}", f"{it.long:.1f}", f"{it.growth:.2f}") for name, it in costs]
+    print_table(f"jinja_out, us a message in {engine.name}", ("template", str(SHORT), str(LONG), "growth"), rows)
+
+
+def report_corpus(engine: Engine, corpus: Path) -> None:
+    """Print the ratios to the official templates, and name the slowest."""
+    pairs, left_out = compare(engine, corpus)
+    if pairs:
+        ours, official = [pair.ours for pair in pairs], [pair.official for pair in pairs]
+        rows = [
+            ("ours, us a message", *spread([it.long for it in ours], ".1f")),
+            ("official, us a message", *spread([it.long for it in official], ".1f")),
+            ("ours / official", *spread([pair.ratio for pair in pairs], ".2f")),
+            ("growth of ours", *spread([it.growth for it in ours], ".2f")),
+        ]
+        title = f"{len(pairs)} conversions beside the official templates, {LONG} messages"
+        print_table(title, ("", "median", "nine tenths", "most"), rows)
+        slowest = sorted(pairs, key=lambda pair: -pair.ratio)[:SLOWEST]
+        details = [
+            (it.name, f"{it.ours.long:.1f}", f"{it.official.long:.1f}", f"{it.ratio:.2f}", f"{it.ours.growth:.2f}")
+            for it in slowest
+        ]
+        print_table("The slowest", ("template", "ours", "official", "ratio", "growth"), details)
+    if left_out:
+        print(f"\nNot measured ({len(left_out)}):")
+        print("\n".join(f"  {line}" for line in left_out))
+
+
+def spread(values: list[float], form: str) -> tuple[str, str, str]:
+    """Return the median, the nine-tenths value and the largest, as text."""
+    return format(quantile(values, 0.5), form), format(quantile(values, 0.9), form), format(max(values), form)
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--engine", default=REFERENCE, choices=list(ENGINES), help="the engine to measure in")
+    parser.add_argument("--corpus", type=Path, default=CORPUS, help="where the corpus is")
+    options = parser.parse_args()
+    engine = ENGINES[options.engine]()
+    reason = engine.available()
+    if reason is not None:
+        parser.exit(3, f"{engine.name}: {reason}\n")
+    report_own(engine)
+    if options.corpus.is_dir():
+        report_corpus(engine, options.corpus)
+    engine.close()
+
+
+if __name__ == "__main__":
+    main()
