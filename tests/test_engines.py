@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from pathlib import Path
 
@@ -128,6 +129,13 @@ class TestOneEngine:
     def test_opens_again_after_close(self, engine: Engine) -> None:
         engine.close()
         assert engine.render("{{- 'again' -}}", {"messages": []}) == "again"
+
+    def test_threads_get_their_own_answers(self, engine: Engine) -> None:
+        def ask(number: int) -> str:
+            return engine.render("{{- number -}}", {"messages": [], "number": number})
+
+        with ThreadPoolExecutor(4) as pool:
+            assert list(pool.map(ask, range(40))) == [str(number) for number in range(40)]
 
     def test_its_name_is_its_key(self, engine: Engine) -> None:
         assert type(ENGINES[engine.name]()) is type(engine)

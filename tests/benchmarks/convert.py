@@ -18,6 +18,7 @@ import jinja2
 
 import transpiler
 from transpiler.gotmpl import grammar, parser
+from transpiler.ollama.functions import FUNCTIONS
 from transpiler.source import Source
 
 from .timing import best_of, print_table
@@ -33,7 +34,7 @@ def steps(text: str) -> dict[str, Callable[[], object]]:
     environment = jinja2.Environment(extensions=["jinja2.ext.loopcontrols"])
     return {
         "recognise (grammar alone)": partial(grammar.recognise, text),
-        "parse (to our tree)": partial(parser.parse, Source(text)),
+        "parse (to our tree)": partial(parser.parse, Source(text), FUNCTIONS),
         "convert": partial(transpiler.transpile, text),
         "jinja2 compiles the result": partial(environment.compile, jinja),
     }

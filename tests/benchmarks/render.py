@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import transpiler
-from transpiler.diagnostics import TemplateError
 from transpiler.verify.engines import ENGINES, REFERENCE, Engine, EngineError
 
 from .timing import best_of, print_table, quantile
@@ -81,12 +80,12 @@ def own_templates() -> Iterator[tuple[str, str]]:
 
 def corpus_pairs(corpus: Path) -> Iterator[tuple[str, str, str]]:
     """Yield (name, Go template, official Jinja) for the models of which both are there."""
-    with gzip.open(corpus / "upstream_jinja.jsonl.gz", "rt", encoding="utf-8") as lines:
-        official: Mapping[str, str] = {entry["id"]: entry["jinja"] for entry in map(json.loads, lines)}
-    for line in (corpus / "templates.jsonl").read_text(encoding="utf-8").splitlines():
-        entry = json.loads(line)
-        if entry["id"] in official:
-            yield entry["name"], entry["template"], official[entry["id"]]
+    lines = (corpus / "templates.jsonl").read_text(encoding="utf-8").splitlines()
+    sources: Mapping[str, str] = {entry["id"]: entry["template"] for entry in map(json.loads, lines)}
+    with gzip.open(corpus / "upstream_jinja.jsonl.gz", "rt", encoding="utf-8") as models:
+        for entry in map(json.loads, models):
+            if entry["id"] in sources:
+                yield entry["name"], sources[entry["id"]], entry["jinja"]
 
 
 def compare(engine: Engine, corpus: Path) -> tuple[list[Pair], list[str]]:
@@ -96,7 +95,7 @@ def compare(engine: Engine, corpus: Path) -> tuple[list[Pair], list[str]]:
     for name, source, official in corpus_pairs(corpus):
         try:
             converted = transpiler.transpile(source, name=name).jinja
-        except TemplateError as error:
+        except transpiler.TemplateError as error:
             left_out.append(f"{name}: not converted: {str(error).splitlines()[0]}")
             continue
         try:

@@ -5,6 +5,7 @@ One request is ``{"template": text, "context": {...}}``, one reply ``{"out": tex
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, Sequence
 from datetime import date
 
@@ -47,6 +48,7 @@ class ChildEngine:
     def __init__(self, today: date = FIXED_DAY) -> None:
         self.today = today
         self._process: LineProcess | None = None
+        self._opening = threading.Lock()
 
     def available(self) -> str | None:
         """Return what is missing here, or None."""
@@ -62,14 +64,10 @@ class ChildEngine:
 
     def render(self, template: str, context: Mapping[str, object]) -> str:
         """Render `template`; see `Engine.render`."""
-        if self._process is None:
-            reason = self.available()
-            if reason is not None:
-                raise EngineError(self.name, reason)
-            self._process = LineProcess(self.command(), timeout=self.timeout, renew_after=self.renew_after)
+        process = self._open()
         text, values = self.prepare(template, context)
         try:
-            reply = self._process.ask({"template": text, "context": values})
+            reply = process.ask({"template": text, "context": values})
         except NoReply as error:
             raise EngineError(self.name, str(error)) from error
         if "out" in reply:
@@ -78,5 +76,16 @@ class ChildEngine:
 
     def close(self) -> None:
         """End the child process."""
-        if self._process is not None:
-            self._process.close()
+        with self._opening:
+            if self._process is not None:
+                self._process.close()
+                self._process = None
+
+    def _open(self) -> LineProcess:
+        with self._opening:
+            if self._process is None:
+                reason = self.available()
+                if reason is not None:
+                    raise EngineError(self.name, reason)
+                self._process = LineProcess(self.command(), timeout=self.timeout, renew_after=self.renew_after)
+            return self._process

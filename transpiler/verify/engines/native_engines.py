@@ -65,7 +65,6 @@ class _NativeEngine(ChildEngine):
     def close(self) -> None:
         """End the child process and remove the folder."""
         super().close()
-        self._process = None
         if self._folder is not None:
             self._folder.cleanup()
             self._folder = None
