@@ -1,4 +1,4 @@
-"""Run as a script with an empty folder: answers JSON lines with prompts of OpenVINO GenAI, which has google/minja inside.
+"""Run as a script with an empty folder: answers JSON lines with prompts of OpenVINO GenAI, which contains google/minja.
 
 It stands alone. The tokenizer that the library wants is made on the spot: a vocabulary of bytes.
 """
