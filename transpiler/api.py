@@ -1,0 +1,130 @@
+"""`transpile`: the one place that knows the order of the phases."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from transpiler.diagnostics import Diagnostic, Severity, TemplateError
+from transpiler.gotmpl.ast import Template
+from transpiler.gotmpl.parser import parse
+from transpiler.jinja.printer import print_template
+from transpiler.lowering.lower import lower
+from transpiler.ollama.datamodel import Mode
+from transpiler.ollama.execution import chat_mode, thinking_tags
+from transpiler.ollama.functions import FUNCTIONS
+from transpiler.passes.quirks import find_quirks
+from transpiler.passes.edits import apply_edits
+from transpiler.passes.scopes import Scopes, resolve_scopes
+from transpiler.passes.shapes import Shapes, infer_shapes
+from transpiler.source import Source
+
+# Repairing one quirk can bring another to light; each round repairs at least one place, and sources are finite.
+_ROUNDS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to convert: `exact` keeps the quirks; `json` is Go's compact JSON or the engine's own `tojson`."""
+
+    exact: bool = False
+    json: Literal["go", "native"] = "go"
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A converted template.
+
+    `jinja` is the chat template; `repaired` the Go template that it equals (the input itself where nothing was
+    repaired); `diagnostics` the warnings and notes, in the order of the source; `mode` how Ollama runs the template;
+    `fim` a second template over `prompt` and `suffix`, where the Go template has such a form.
+    """
+
+    jinja: str
+    repaired: str
+    diagnostics: tuple[Diagnostic, ...]
+    mode: Literal["messages", "legacy"]
+    fim: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Analysed:
+    source: Source
+    template: Template
+    mode: Mode
+    scopes: Scopes
+    shapes: Shapes
+
+
+def transpile(text: str, *, name: str = "<template>", options: Options | None = None) -> Result:
+    """Convert the text of a Go template to a Jinja chat template.
+
+    Raises TemplateError where that can't be done. Prints nothing, changes nothing global.
+    """
+    return transpile_source(Source(text, name), options)
+
+
+def transpile_source(source: Source, options: Options | None = None) -> Result:
+    """`transpile` for a template that may stand inside another text, such as a Modelfile."""
+    options = options if options is not None else Options()
+    analysed = _analyse(source)
+    found: list[Diagnostic] = []
+    repairs: list[Diagnostic] = []
+    if options.exact:
+        found += (diagnostic for diagnostic, _ in _quirks(analysed))
+    else:
+        analysed, repairs = _repair(analysed)
+    mode: Literal["messages", "legacy"] = "messages" if analysed.mode is Mode.MESSAGES else "legacy"
+    opening, closing = thinking_tags(analysed.template)
+    lowered = lower(
+        analysed.source,
+        analysed.template,
+        analysed.scopes,
+        analysed.shapes,
+        analysed.mode,
+        can_think=bool(opening and closing),
+        json_style=options.json,
+        header=_header(source, repairs),
+    )
+    found += (*repairs, *lowered.diagnostics)
+    diagnostics = tuple(sorted(found, key=lambda d: (d.span is not None, d.span)))
+    if any(d.severity is Severity.ERROR for d in diagnostics):
+        raise TemplateError(diagnostics)
+    return Result(print_template(lowered.body), analysed.source.text, diagnostics, mode)
+
+
+def _analyse(source: Source) -> _Analysed:
+    template = parse(source, FUNCTIONS)
+    mode = chat_mode(template)
+    scopes = resolve_scopes(template)
+    return _Analysed(source, template, mode, scopes, infer_shapes(template, scopes, mode))
+
+
+def _quirks(analysed: _Analysed) -> tuple:  # type: ignore[type-arg]
+    return find_quirks(analysed.source, analysed.template, analysed.scopes, analysed.shapes)
+
+
+def _repair(analysed: _Analysed) -> tuple[_Analysed, list[Diagnostic]]:
+    found: list[Diagnostic] = []
+    for _ in range(_ROUNDS):
+        quirks = _quirks(analysed)
+        if not quirks:
+            break
+        found += (diagnostic for diagnostic, _ in quirks)
+        text = apply_edits(analysed.source.text, (edit for _, edit in quirks))
+        analysed = _analyse(Source(text, analysed.source.name, analysed.source.origin))
+    return analysed, found
+
+
+def _header(source: Source, repairs: list[Diagnostic]) -> str:
+    name = source.name.replace("\\", "/").rsplit("/", 1)[-1]
+    text = f"Converted from {name} by gotmpl2jinja"
+    if not repairs:
+        return text + "."
+    places: dict[str, list[str]] = {}
+    for diagnostic in repairs:
+        if diagnostic.span is not None:
+            outer, span = diagnostic.source.outermost(diagnostic.span)
+            places.setdefault(diagnostic.code, []).append(str(outer.position(span.start).line))
+    listed = ", ".join(f"{code} (line{'s' * (len(n) > 1)} {', '.join(n)})" for code, n in places.items())
+    return f"{text}; repaired: {listed}."

@@ -1,0 +1,296 @@
+"""Rewrites that leave the rendered text as it is and make the template shorter: what a person would not have written.
+
+Constants are folded, branches that can't run and variables that nobody reads are dropped, an `if` that is alone in an
+`else` becomes an `elif`, and neighbouring pieces of text become one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from transpiler.jinja.ast import (
+    EMPTY,
+    FALSE,
+    TRUE,
+    And,
+    Attribute,
+    Body,
+    Call,
+    Comment,
+    Compare,
+    CompareOp,
+    Concat,
+    Conditional,
+    Const,
+    Expr,
+    For,
+    If,
+    Macro,
+    Name,
+    Not,
+    Or,
+    Output,
+    Set,
+    SetAttribute,
+    SetBlock,
+    Stmt,
+    Test,
+)
+from transpiler.jinja.walk import all_expressions, map_parts, map_statement, subexpressions
+
+_OPPOSITE: dict[CompareOp, CompareOp] = {
+    "==": "!=",
+    "!=": "==",
+    "<": ">=",
+    ">=": "<",
+    ">": "<=",
+    "<=": ">",
+    "in": "not in",
+    "not in": "in",
+}
+
+
+def simplify(body: Body) -> Body:
+    """The same template, shorter."""
+    body = simplify_body(body)
+    while True:
+        slimmer = simplify_body(drop_unread(body))
+        if slimmer == body:
+            return body
+        body = slimmer
+
+
+def negate(expr: Expr) -> Expr:
+    """The condition that holds where `expr` doesn't."""
+    match expr:
+        case Not(operand):
+            return operand
+        case Const(value):
+            return Const(not value)
+        case Compare(left, op, right):
+            return Compare(left, _OPPOSITE[op], right)
+        case Test(base, name, negated):
+            return Test(base, name, not negated)
+        case _:
+            return Not(expr)
+
+
+def is_pure(expr: Expr) -> bool:
+    """Whether nothing is lost when the expression isn't evaluated (it can't refuse the chat)."""
+    return not any(isinstance(e, Call) and e.name == "raise_exception" for e in subexpressions(expr))
+
+
+# -- expressions ------------------------------------------------------------------------------------------------------
+
+
+def _condition(expr: Expr) -> Expr:
+    """An expression of which only the truth counts."""
+    match expr:
+        case And(operands):
+            return _and(tuple(_condition(o) for o in operands))
+        case Or(operands):
+            return _or(tuple(_condition(o) for o in operands))
+        case Not(operand):
+            return negate(_condition(operand))
+        case Conditional(test, then, other):
+            test, then, other = _condition(test), _condition(then), _condition(other)
+            if isinstance(test, Const):
+                return then if test.value else other
+            if other == FALSE:
+                return _and((test, then))
+            if then == TRUE:
+                return _or((test, other))
+            if then == FALSE:
+                return _and((negate(test), other))
+            return Conditional(test, then, other)
+        case Const(value):
+            return Const(bool(value))
+        case _:
+            return _value(expr)
+
+
+def _value(expr: Expr) -> Expr:
+    match expr:
+        case And() | Not():
+            return _condition(expr)
+        case Or(operands):
+            return _or(tuple(_value(o) for o in operands))
+        case Conditional(test, then, other):
+            test, then, other = _condition(test), _value(then), _value(other)
+            if isinstance(test, Const):
+                return then if test.value else other
+            if then == other and is_pure(test):
+                return then
+            if then == TRUE and other == FALSE and _is_boolean(test):
+                return test
+            return Conditional(test, then, other)
+        case Compare(Const(left), "==" | "!=" as op, Const(right)) if type(left) is type(right):
+            return Const((left == right) == (op == "=="))
+        case Concat(operands):
+            return _concat(tuple(_value(o) for o in operands))
+        case _:
+            return map_parts(expr, _value)
+
+
+def _and(operands: tuple[Expr, ...]) -> Expr:
+    kept: list[Expr] = []
+    for operand in operands:
+        for part in operand.operands if isinstance(operand, And) else (operand,):
+            if isinstance(part, Const) and part.value:
+                continue
+            if part not in kept:
+                kept.append(part)
+            if isinstance(part, Const):
+                # Nothing behind a false operand is evaluated; what stands before it matters only if it can raise.
+                return FALSE if all(map(is_pure, kept)) else And(tuple(kept))
+    return TRUE if not kept else kept[0] if len(kept) == 1 else And(tuple(kept))
+
+
+def _or(operands: tuple[Expr, ...]) -> Expr:
+    kept: list[Expr] = []
+    for operand in operands:
+        for part in operand.operands if isinstance(operand, Or) else (operand,):
+            if isinstance(part, Const) and not part.value and part is not operands[-1]:
+                continue
+            if part not in kept:
+                kept.append(part)
+            if isinstance(part, Const) and part.value:
+                return part if len(kept) == 1 or (part == TRUE and all(map(is_pure, kept))) else Or(tuple(kept))
+    if len(kept) > 1 and kept[-1] == FALSE and all(_is_boolean(k) for k in kept):
+        kept.pop()
+    return FALSE if not kept else kept[0] if len(kept) == 1 else Or(tuple(kept))
+
+
+def _concat(operands: tuple[Expr, ...]) -> Expr:
+    kept: list[Expr] = []
+    for operand in operands:
+        for part in operand.parts if isinstance(operand, Concat) else (operand,):
+            last = kept[-1] if kept else None
+            if part == EMPTY and kept:
+                continue
+            if isinstance(part, Const) and isinstance(last, Const):
+                kept[-1] = Const(str(last.value) + str(part.value))
+            else:
+                kept.append(part)
+    if len(kept) > 2 and kept[0] == EMPTY:
+        kept = kept[1:]
+    return kept[0] if len(kept) == 1 else Concat(tuple(kept))
+
+
+def _is_boolean(expr: Expr) -> bool:
+    match expr:
+        case Compare() | Test() | Not():
+            return True
+        case Const(value):
+            return isinstance(value, bool)
+        case And(operands) | Or(operands):
+            return all(_is_boolean(o) for o in operands)
+        case _:
+            return False
+
+
+# -- statements -------------------------------------------------------------------------------------------------------
+
+
+def simplify_body(body: Body) -> Body:
+    """A part of a template, shorter; what it sets may be read elsewhere."""
+    out: list[Stmt] = []
+    for stmt in body:
+        for simple in _statement(stmt):
+            last = out[-1] if out else None
+            if (
+                isinstance(simple, Output)
+                and isinstance(last, Output)
+                and isinstance(simple.expr, Const)
+                and isinstance(last.expr, Const)
+            ):
+                out[-1] = Output(Const(str(last.expr.value) + str(simple.expr.value)))
+            else:
+                out.append(simple)
+    return tuple(out)
+
+
+def _statement(stmt: Stmt) -> Body:
+    match stmt:
+        case If():
+            return _if(stmt)
+        case Output(expr):
+            expr = _value(expr)
+            if isinstance(expr, Concat):
+                return tuple(Output(part) for part in expr.parts)
+            return () if expr == EMPTY else (Output(expr),)
+        case For(_, items, inner, only):
+            simple = map_statement(stmt, _value, simplify_body)
+            empty = isinstance(simple, For) and not _does_something(simple.body)
+            return () if empty and is_pure(items) and (only is None or is_pure(only)) else (simple,)
+        case _:
+            return (map_statement(stmt, _value, simplify_body),)
+
+
+def _does_something(body: Body) -> bool:
+    return any(not isinstance(stmt, Comment) for stmt in body)
+
+
+def _if(stmt: If) -> Body:
+    branches: list[tuple[Expr, Body]] = []
+    orelse = simplify_body(stmt.orelse)
+    for test, inner in stmt.branches:
+        test = _condition(test)
+        if isinstance(test, Const):
+            if not test.value:
+                continue
+            orelse = simplify_body(inner)
+            break
+        branches.append((test, simplify_body(inner)))
+    if len(orelse) == 1 and isinstance(orelse[0], If):
+        branches.extend(orelse[0].branches)
+        orelse = orelse[0].orelse
+    orelse = orelse if _does_something(orelse) else ()
+    while branches and not orelse and not _does_something(branches[-1][1]) and is_pure(branches[-1][0]):
+        branches.pop()
+    if not branches:
+        return orelse
+    if len(branches) == 1:
+        (test, inner), nested = branches[0], branches[0][1]
+        if not _does_something(inner) and orelse:
+            return _if(If(((negate(test), orelse),)))
+        if not orelse and len(nested) == 1 and isinstance(nested[0], If):
+            only = nested[0]
+            if len(only.branches) == 1 and not only.orelse:
+                return (If(((_and((test, only.branches[0][0])), only.branches[0][1]),)),)
+    return (If(tuple(branches), orelse),)
+
+
+# -- variables --------------------------------------------------------------------------------------------------------
+
+
+def drop_unread(body: Body) -> Body:
+    """The template without the variables, namespace attributes and macros that nothing reads."""
+    names: Counter[str] = Counter()
+    attributes: Counter[tuple[str, str]] = Counter()
+    for expr in all_expressions(body):
+        match expr:
+            case Name(name):
+                names[name] += 1
+            case Attribute(base, name):
+                attributes[base.name, name] += 1
+            case Call(name):
+                names[name] += 1
+            case _:
+                pass
+
+    def unread(stmt: Stmt) -> bool:
+        match stmt:
+            case Set(name, expr):
+                return not names[name] and is_pure(expr)
+            case SetAttribute(base, name, expr):
+                return not attributes[base, name] and is_pure(expr)
+            case SetBlock(name) | Macro(name):
+                return not names[name]
+            case _:
+                return False
+
+    def keep(inner: Body) -> Body:
+        return tuple(map_statement(s, lambda e: e, keep) for s in inner if not unread(s))
+
+    return keep(body)

@@ -1,0 +1,461 @@
+"""The functions, one table: each takes its arguments unlowered and gives a value.
+
+`and` and `or` need that (what stands first is known where the second runs), and so do idioms such as
+`len (printf "a%*s" $n "")`, which counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from typing import Protocol
+
+from transpiler.gotmpl.ast import Node, Operand
+from transpiler.jinja.ast import (
+    EMPTY,
+    And,
+    Arithmetic,
+    Call,
+    Compare,
+    CompareOp,
+    Conditional,
+    Const,
+    Expr,
+    Filter,
+    Item,
+    ListLiteral,
+    Name,
+    Not,
+    Or,
+    Slice,
+    Test,
+)
+from transpiler.jinja.simplify import negate
+from transpiler.lowering.data import as_total
+from transpiler.lowering.formats import count_format, format_text
+from transpiler.lowering.printing import joined, json_of, print_pieces
+from transpiler.lowering.state import State, refuse
+from transpiler.lowering.values import Position, Value, compare_positions, loop_attribute
+from transpiler.ollama.datamodel import (
+    BOOL,
+    INT,
+    LISTS,
+    MAPS,
+    NOTHING,
+    STRING,
+    Shape,
+    only,
+)
+from transpiler.ollama.functions import element_shape
+
+
+class Argument(Protocol):
+    """One argument of a call."""
+
+    @property
+    def node(self) -> Node:
+        """Where it stands."""
+        ...
+
+    def value(self) -> Value:
+        """Its value."""
+        ...
+
+    def condition(self) -> Expr:
+        """Its truth."""
+        ...
+
+    def lower(self, operand: Operand) -> Value:
+        """The value of another operand at the same place."""
+        ...
+
+
+_Function = Callable[[State, Node, Sequence[Argument]], Value]
+
+
+# -- logic ------------------------------------------------------------------------------------------------------------
+
+
+def all_of(state: State, args: Sequence[Argument]) -> Expr:
+    """The truth of `and`: each argument is looked at only where those before it are true."""
+    return _and_of(_conditions(state, args, truth=True))
+
+
+def any_of(state: State, args: Sequence[Argument]) -> Expr:
+    """The truth of `or`."""
+    return _or_of(_conditions(state, args, truth=False))
+
+
+def _and_of(operands: Sequence[Expr]) -> Expr:
+    return operands[0] if len(operands) == 1 else And(tuple(operands))
+
+
+def _or_of(operands: Sequence[Expr]) -> Expr:
+    return operands[0] if len(operands) == 1 else Or(tuple(operands))
+
+
+def _conditions(state: State, args: Sequence[Argument], *, truth: bool) -> list[Expr]:
+    found: list[Expr] = []
+    with ExitStack() as stack:
+        for arg in args:
+            found.append(arg.condition())
+            stack.enter_context(state.inside(assuming=found[-1], truth=truth))
+    return found
+
+
+def _and(state: State, _: Node, args: Sequence[Argument]) -> Value:
+    return _operand(state, args, truth=True)
+
+
+def _or(state: State, _: Node, args: Sequence[Argument]) -> Value:
+    return _operand(state, args, truth=False)
+
+
+def _operand(state: State, args: Sequence[Argument], *, truth: bool) -> Value:
+    """`and` and `or` as values: the first argument that decides, or the last one."""
+    shapes: frozenset[Shape] = frozenset()
+    found: list[tuple[Expr, Value]] = []
+    with ExitStack() as stack:
+        for arg in args:
+            value, test = arg.value(), arg.condition()
+            found.append((test, value))
+            shapes |= {value.shape}
+            stack.enter_context(state.inside(assuming=test, truth=truth))
+    shape: Shape = frozenset().union(*shapes)
+    if shape == BOOL:
+        tests = [test for test, _ in found]
+        return Value(_and_of(tests) if truth else _or_of(tests), BOOL)
+    test, last = found[-1]
+    expr = as_total(state, last)
+    for test, value in reversed(found[:-1]):
+        own = as_total(state, value)
+        expr = Conditional(test, expr, own) if truth else Conditional(test, own, expr)
+    return Value(expr, shape)
+
+
+def _not(_: State, __: Node, args: Sequence[Argument]) -> Value:
+    return Value(negate(args[0].condition()), BOOL)
+
+
+# -- comparisons ------------------------------------------------------------------------------------------------------
+
+
+def _eq(state: State, node: Node, args: Sequence[Argument]) -> Value:
+    if len(args) < 2:
+        return state.fail("GT205", node, "missing argument for comparison")
+    left, *rest = [arg.value() for arg in args]
+    texts = [value.const for value in rest if value.shape == STRING and isinstance(value.const, str)]
+    if left.shape == STRING and len(texts) == len(rest) > 1:
+        return Value(Compare(as_total(state, left), "in", ListLiteral(tuple(Const(t) for t in texts))), BOOL)
+    return Value(_or_of([_equal(state, node, left, value) for value in rest]), BOOL)
+
+
+def _ne(state: State, node: Node, args: Sequence[Argument]) -> Value:
+    equal = _eq(state, node, args)
+    return Value(negate(equal.expr), BOOL) if equal.shape != NOTHING else equal
+
+
+def _equal(state: State, node: Node, left: Value, right: Value) -> Expr:
+    if NOTHING in (left.shape, right.shape):
+        return left.expr if left.shape == NOTHING else right.expr
+    positions = compare_positions(left, "==", right)
+    if positions is not None:
+        return positions
+    a, b = _basic(left), _basic(right)
+    if "absent" in (a, b):
+        return _is_absent(state, left, right)
+    if a is None or b is None:
+        return _equal_at_run_time(state, left, right)
+    if a != b or a == "other":
+        return state.fail("GT203", node, _incompatible(left, right), "incompatible types for comparison").expr
+    if a == "bool":
+        return _same_truth(left.expr, right.expr)
+    for value, other in ((left, right), (right, left)):
+        length = _length_of(value)
+        if length is not None and other.const == 0:
+            return Not(length)
+    if EMPTY in (left.expr, right.expr):
+        return Not(as_total(state, left if right.expr == EMPTY else right))
+    # An absent text equals no text but the empty one, so it can be compared as it is.
+    ends = [v.expr if _may_stay_absent(v, o) else as_total(state, v) for v, o in ((left, right), (right, left))]
+    return Compare(ends[0], "==", ends[1])
+
+
+def _may_stay_absent(value: Value, other: Value) -> bool:
+    return value.optional and bool(other.const)
+
+
+def _basic(value: Value) -> str | None:
+    """Go's basic kind of a value; None where only the running template knows."""
+    names = {kind.name for kind in value.shape}
+    if names <= {"missing", "nil"}:
+        return "absent"
+    if len(names) > 1 or names == {"any"}:
+        return None
+    (name,) = names
+    return name if name in ("string", "int", "bool", "float64", "complex128") else "other"
+
+
+def _is_absent(state: State, left: Value, right: Value) -> Expr:
+    """A comparison with nil or with a name that isn't there: equal only to another such, or to a nil list."""
+    other = right if _basic(left) == "absent" else left
+    names = {kind.name for kind in other.shape}
+    if names <= {"missing", "nil"}:
+        return Const(True)
+    return Not(as_total(state, other)) if names & (LISTS | MAPS) else Const(False)
+
+
+def _equal_at_run_time(state: State, left: Value, right: Value) -> Expr:
+    for value, other in ((left, right), (right, left)):
+        if other.shape == STRING:
+            test = Test(value.expr, "string")
+        elif other.shape == INT:
+            test = Test(value.expr, "integer")
+        elif other.shape == BOOL:
+            test = Test(value.expr, "boolean")
+        else:
+            continue
+        same = Compare(value.expr, "==", as_total(state, other))
+        return Conditional(test, same, refuse("incompatible types for comparison"))
+    return Compare(left.expr, "==", right.expr)
+
+
+def _same_truth(left: Expr, right: Expr) -> Expr:
+    for value, other in ((left, right), (right, left)):
+        if isinstance(other, Const):
+            return value if other.value else Not(value)
+    return Or((And((left, right)), And((Not(left), Not(right)))))
+
+
+def _incompatible(left: Value, right: Value) -> str:
+    words = [" or ".join(sorted(kind.name.replace("_", " ") for kind in value.shape)) for value in (left, right)]
+    return f"{words[0]} can't be compared with {words[1]}"
+
+
+def _order(op: CompareOp) -> _Function:
+    def compare(state: State, node: Node, args: Sequence[Argument]) -> Value:
+        left, right = (arg.value() for arg in args)
+        if NOTHING in (left.shape, right.shape):
+            return left if left.shape == NOTHING else right
+        positions = compare_positions(left, op, right)
+        if positions is not None:
+            return Value(positions, BOOL)
+        kinds = {_basic(left), _basic(right)}
+        if kinds == {"string"}:
+            return state.cannot("GT302", node, "texts are compared by order", "compare with `eq`, or lengths with `len`")
+        if None in kinds:
+            return Value(Compare(left.expr, op, right.expr), BOOL)
+        if len(kinds) > 1 or not kinds <= {"int", "float64"}:
+            return state.fail("GT203", node, _incompatible(left, right), "incompatible types for comparison")
+        length = _length_of(left)
+        if length is not None and right.const in (0, 1) and (op, right.const) in _EMPTINESS:
+            return Value(length if _EMPTINESS[op, right.const] else Not(length), BOOL)
+        return Value(Compare(left.expr, op, right.expr), BOOL)
+
+    return compare
+
+
+# `len x > 0` and its like ask whether x is empty: true where the list or text has to be there.
+_EMPTINESS: Mapping[tuple[CompareOp, object], bool] = {
+    (">", 0): True,
+    (">=", 1): True,
+    ("<", 1): False,
+    ("<=", 0): False,
+}
+
+
+def _length_of(value: Value) -> Expr | None:
+    """The list or text whose length a value is."""
+    match value.expr:
+        case Filter(Or((base, ListLiteral(()))) | Or((base, Const(""))), "length"):
+            return base
+        case Filter(base, "length") if not isinstance(base, Or):
+            return base
+        case _:
+            return None
+
+
+# -- lists and texts --------------------------------------------------------------------------------------------------
+
+
+def _len(state: State, node: Node, args: Sequence[Argument]) -> Value:
+    counted = count_format(args[0])
+    if counted is not None:
+        return counted
+    value = args[0].value()
+    if value.shape == NOTHING:
+        return value
+    if value.rest is not None:
+        rest = value.rest
+        left = Position("left", rest.loop, rest.items, -rest.offset)
+        return Value(Arithmetic(Filter(rest.items, "length"), "-", _index_of(rest)), INT, position=left)
+    names = {kind.name for kind in value.shape}
+    if names == {"string"}:
+        text = as_total(state, value)
+        if isinstance(text, Const):
+            return Value(Const(len(str(text.value).encode())), INT)
+        return Value(Filter(text, "length"), INT)
+    if names == {"property_type"}:
+        return Value(Conditional(Test(value.expr, "string"), Const(1), Filter(as_total(state, value), "length")), INT)
+    if names <= LISTS | MAPS:
+        items = as_total(state, value)
+        position = Position("length", None, items) if names == {"messages"} else None
+        return Value(Filter(items, "length"), INT, position=position)
+    if names <= {"missing", "nil"}:
+        return state.fail("GT205", node, "`len` of a value that is not there", "error calling len: len of nil pointer")
+    if "any" in names or len(names) > 1:
+        return Value(Filter(value.expr, "length"), INT)
+    return state.fail("GT205", node, f"`len` of {only(value.shape)}", "error calling len")
+
+
+def _index_of(position: Position) -> Expr:
+    index: Expr = loop_attribute(position.loop, "index0") if position.loop is not None else Const(0)
+    return index if not position.offset else Arithmetic(index, "+", Const(position.offset))
+
+
+def _index(state: State, node: Node, args: Sequence[Argument]) -> Value:
+    value, *keys = [arg.value() for arg in args]
+    for key in keys:
+        if value.shape == NOTHING or key.shape == NOTHING:
+            return value if value.shape == NOTHING else key
+        value = _element(state, node, value, key)
+    return value
+
+
+def _element(state: State, node: Node, value: Value, key: Value) -> Value:
+    names = {kind.name for kind in value.shape}
+    element = element_shape(value.shape)
+    items = as_total(state, value)
+    if names <= MAPS:
+        return Value(Item(items, as_total(state, key)), element, optional=True)
+    if names == {"property_type"}:
+        items = Conditional(Test(value.expr, "string"), ListLiteral((value.expr,)), items)
+    elif not names <= LISTS:
+        if names == {"any"}:
+            return Value(Item(items, key.expr), element, optional=True)
+        if names == {"string"}:
+            return state.cannot("GT305", node, "`index` of a text gives a byte", "use `slice` for a part of a text")
+        return state.fail("GT205", node, f"`index` of {only(value.shape)}", "error calling index")
+    if key.shape != INT:
+        return state.fail("GT205", node, "the index of a list is a number", "error calling index: cannot index slice")
+    item = Item(items, key.expr)
+    if key.position is not None:
+        return Value(item, element)
+    known = key.const == 0 and state.facts.holds(value.expr)
+    if known:
+        return Value(item, element)
+    enough = Compare(Filter(items, "length"), ">", key.expr)
+    return Value(Conditional(enough, item, refuse("error calling index: index out of range")), element)
+
+
+def _slice(state: State, node: Node, args: Sequence[Argument]) -> Value:
+    value, *ends = [arg.value() for arg in args]
+    failed = next((v for v in (value, *ends) if v.shape == NOTHING), None)
+    if failed is not None:
+        return failed
+    if len(ends) > 2:
+        return state.fail("GT205", node, "too many slice indexes")
+    names = {kind.name for kind in value.shape}
+    if names == {"string"}:
+        return _slice_text(state, node, value, ends)
+    if not names <= LISTS or names == {"property_type"}:
+        return state.fail("GT205", node, f"`slice` of {only(value.shape)}", "error calling slice")
+    items = as_total(state, value)
+    if len(ends) == 1 and ends[0].position is not None and ends[0].position.kind == "index":
+        position = ends[0].position
+        rest = Position("index", position.loop, items, position.offset) if position.items == items else None
+        return Value(Slice(items, ends[0].expr, None), value.shape, rest=rest)
+    start, stop = (*(end.expr for end in ends), None, None)[:2]
+    return Value(Slice(items, start, stop), value.shape)
+
+
+def _slice_text(state: State, node: Node, value: Value, ends: list[Value]) -> Value:
+    text = as_total(state, value)
+    if not ends:
+        return Value(text, STRING)
+    start, stop = (*(end.expr for end in ends), None, None)[:2]
+    longest = stop if stop is not None else start
+    if start == Const(0):
+        start = None
+    part: Expr = Slice(text, start, stop)
+    needed = longest.value if isinstance(longest, Const) and isinstance(longest.value, int) else None
+    if start is not None and not (isinstance(start, Const) and start.value == state.facts.ascii_prefix(text)):
+        state.note_bytes(node, "`slice` of a text counts bytes in Go and characters in Jinja")
+    if needed is None or state.facts.least_length(text) < needed:
+        enough = Compare(Filter(text, "length"), ">=", longest if longest is not None else Const(0))
+        part = Conditional(enough, part, refuse("error calling slice: index out of range"))
+    return Value(part, STRING)
+
+
+# -- printing ---------------------------------------------------------------------------------------------------------
+
+
+def _print(state: State, node: Node, args: Sequence[Argument]) -> Value:
+    return Value(joined(print_pieces(state, [(arg.node, arg.value()) for arg in args], node)), STRING)
+
+
+def _println(state: State, node: Node, args: Sequence[Argument]) -> Value:
+    pieces: list[Expr] = []
+    for n, arg in enumerate(args):
+        pieces += [Const(" ")] if n else []
+        pieces += print_pieces(state, [(arg.node, arg.value())], node)
+    return Value(joined([*pieces, Const("\n")]), STRING)
+
+
+def _printf(state: State, node: Node, args: Sequence[Argument]) -> Value:
+    return format_text(state, node, args[0].value(), [(arg.node, arg.value()) for arg in args[1:]])
+
+
+def _json(state: State, node: Node, args: Sequence[Argument]) -> Value:
+    return Value(json_of(state, args[0].value(), node), STRING)
+
+
+def _current_date(_: State, __: Node, ___: Sequence[Argument]) -> Value:
+    today = Call("strftime_now", (Const("%Y-%m-%d"),))
+    return Value(Conditional(Test(Name("strftime_now"), "defined"), today, EMPTY), STRING)
+
+
+def _yesterday(_: State, __: Node, ___: Sequence[Argument]) -> Value:
+    return Value(Conditional(Test(Name("strftime_now"), "defined"), Call("yesterday"), EMPTY), STRING)
+
+
+def _typescript(_: State, __: Node, args: Sequence[Argument]) -> Value:
+    value = args[0].value()
+    if value.shape == NOTHING:
+        return value
+    if only(value.shape) == "property":
+        return Value(Call("typescript_type", (value.expr,)), STRING)
+    return Value(Const("any"), STRING)
+
+
+def _unportable(state: State, node: Node, _: Sequence[Argument]) -> Value:
+    return state.cannot("GT305", node, "this function has no form that all engines of Jinja run")
+
+
+FUNCTION_TABLE: Mapping[str, _Function] = {
+    "and": _and,
+    "or": _or,
+    "not": _not,
+    "eq": _eq,
+    "ne": _ne,
+    "lt": _order("<"),
+    "le": _order("<="),
+    "gt": _order(">"),
+    "ge": _order(">="),
+    "len": _len,
+    "index": _index,
+    "slice": _slice,
+    "print": _print,
+    "println": _println,
+    "printf": _printf,
+    "json": _json,
+    "currentDate": _current_date,
+    "yesterdayDate": _yesterday,
+    "toTypeScriptType": _typescript,
+    "html": _unportable,
+    "js": _unportable,
+    "urlquery": _unportable,
+    "call": _unportable,
+}
+
+

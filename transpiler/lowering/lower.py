@@ -1,0 +1,119 @@
+"""From the Go tree to the Jinja tree: the whole template, with what it needs of the chat and of the prelude."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from transpiler.diagnostics import Diagnostic
+from transpiler.gotmpl.ast import Block, Define, If, Range, Template, With
+from transpiler.jinja.ast import Attribute, Blank, Body, Call, Comment, Macro, Name, Set, SetAttribute, Stmt, Verbatim
+from transpiler.jinja.sharing import share
+from transpiler.jinja.simplify import simplify, simplify_body
+from transpiler.jinja.walk import all_expressions, statements
+from transpiler.lowering.chat import chat_names, chat_setup
+from transpiler.lowering.names import Names
+from transpiler.lowering.prelude import with_needs
+from transpiler.lowering.state import STATE, JsonStyle, State
+from transpiler.lowering.statements import lower_block
+from transpiler.lowering.values import Value
+from transpiler.ollama.datamodel import MESSAGES, NOTHING, ROOT, Mode
+from transpiler.passes.scopes import Scopes
+from transpiler.passes.shapes import Shapes
+from transpiler.source import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Lowered:
+    """The Jinja tree, and what was found on the way."""
+
+    body: Body
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def lower(
+    source: Source,
+    template: Template,
+    scopes: Scopes,
+    shapes: Shapes,
+    mode: Mode,
+    *,
+    can_think: bool,
+    json_style: JsonStyle = "go",
+    header: str = "",
+) -> Lowered:
+    """The Jinja form of a template that Ollama runs in messages mode.
+
+    `can_think`: whether Ollama infers thinking tags, so that thinking is on unless the request says otherwise.
+    `header`: the first comment of the output.
+    """
+    names = Names(scopes)
+    state = State(source, mode, scopes, shapes, names, chat_names(names), can_think, json_style)
+    chat = state.chat
+    state.holds("messages", "tools", "add_generation_prompt")
+    state.holds(chat.system, chat.turns, chat.think, chat.think_set, chat.think_level, chat.call_names)
+    for define in template.defines:
+        state.macros[define.name] = names.fresh(_macro_name(define.name))
+    defines = tuple(_define(state, define) for define in template.defines)
+    main = lower_block(state, template.body, _last_loop(template.body, shapes))
+    # Simplifying first: only what is left is worth a variable.
+    body = simplify((*defines, *main))
+    body = simplify(share(body))
+    macros = tuple(s for s in body if isinstance(s, Macro))
+    rest = tuple(s for s in body if not isinstance(s, Macro))
+    setup = simplify_body(chat_setup(chat, body, can_think=can_think))
+    whole = (*setup, *_gap(setup, macros), *macros, *_gap(rest), *rest)
+    used = {e.name for e in all_expressions(whole) if isinstance(e, Call)}
+    prelude: list[Stmt] = []
+    for macro in with_needs(used):
+        prelude += (Verbatim(macro.text), Blank())
+    state_setup = (Set(STATE, Call("namespace")),) if _uses_state((*setup, *rest)) else ()
+    head = (Comment(header), *_gap((*prelude, *setup)), *prelude) if header else tuple(prelude)
+    return Lowered((*head, *state_setup, *whole), tuple(state.diagnostics.values()))
+
+
+def _gap(*after: Body) -> Body:
+    return (Blank(),) if any(after) else ()
+
+
+def _uses_state(body: Body) -> bool:
+    if any(isinstance(stmt, SetAttribute) for stmt in statements(body)):
+        return True
+    return any(isinstance(e, Attribute) and e.base == Name(STATE) for e in all_expressions(body))
+
+
+def _define(state: State, define: Define) -> Macro:
+    """`{{ define }}` as a macro; its argument is dot, and also `$`. The chat's data needs no parameter."""
+    shape = state.shapes.dots.get(define.name, NOTHING)
+    name = state.macros[define.name]
+    before = state.dot, state.root
+    params: tuple[str, ...] = ()
+    if shape and shape != ROOT:
+        params = (state.names.fresh("dot"),)
+        state.dot = state.root = Value(Name(params[0]), shape)
+        state.holds(params[0])
+    with state.inside():
+        body = lower_block(state, define.body)
+    state.dot, state.root = before
+    setup: tuple[Stmt, ...] = (Set(STATE, Call("namespace")),) if _uses_state(body) else ()
+    return Macro(name, params, (*setup, *body))
+
+
+def _macro_name(name: str) -> str:
+    plain = "".join(c if c.isascii() and c.isalnum() else "_" for c in name).strip("_")
+    return f"template_{plain}" if plain else "template_"
+
+
+def _last_loop(block: Block, shapes: Shapes) -> frozenset[int]:
+    """The ids of the last range over the messages and of the statements around it, outside of other ranges."""
+    for stmt in reversed(block):
+        match stmt:
+            case Range(pipe):
+                if shapes.of(pipe) == MESSAGES:
+                    return frozenset({id(stmt)})
+            case If(_, body, orelse) | With(_, body, orelse):
+                inner = _last_loop(orelse or (), shapes) or _last_loop(body, shapes)
+                if inner:
+                    return inner | {id(stmt)}
+            case _:
+                pass
+    return frozenset()

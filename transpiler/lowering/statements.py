@@ -1,0 +1,344 @@
+"""Statements: text, actions, branches and loops become Jinja; Go's scopes become names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import assert_never
+
+from transpiler.gotmpl.ast import (
+    Action,
+    Block,
+    Break,
+    Comment,
+    Continue,
+    If,
+    Node,
+    Pipeline,
+    Range,
+    Statement,
+    TemplateCall,
+    Text,
+    With,
+)
+from transpiler.jinja import ast as jinja
+from transpiler.jinja.walk import all_expressions, statements
+from transpiler.lowering.data import as_total
+from transpiler.lowering.expressions import condition_of, pipeline_value, truth
+from transpiler.lowering.jumps import may_jump, without_continue
+from transpiler.lowering.printing import pieces
+from transpiler.lowering.state import STATE, State
+from transpiler.lowering.values import Loop, Position, Value, loop_attribute
+from transpiler.ollama.datamodel import (
+    BOOL,
+    GO_TYPES,
+    INT,
+    LISTS,
+    MAPS,
+    NOTHING,
+    ROOT,
+    STRING,
+    Shape,
+    only,
+)
+from transpiler.ollama.functions import element_shape
+from transpiler.passes.scopes import Binding
+
+_ELEMENT_NAMES = {"messages": "message", "tools": "tool", "calls": "tool_call", "property_type": "type", "property_list": "option"}
+_SHARED_NAMES = ("content", "thinking", "tool_calls", "tool_name", "parameters", "last", "first", "index", "left")
+
+
+def lower_block(state: State, block: Sequence[Statement], tail: frozenset[int] = frozenset()) -> jinja.Body:
+    """The statements of a block. `tail`: ids of the statements that are, or hold, the last loop over the messages."""
+    out: list[jinja.Stmt] = []
+    declared: list[Binding] = []
+    for n, stmt in enumerate(block):
+        out += _statement(state, stmt, declared, tail)
+        out += _settle(state, stmt, declared)
+        rest = block[n + 1 :]
+        if rest and may_jump(stmt):
+            skipped = jinja.Name(state.loops[-1].names["skip"])
+            out.append(jinja.If(((jinja.Not(skipped), lower_block(state, rest, tail)),)))
+            break
+        if rest and id(stmt) in tail:
+            # What follows the last loop over the messages is the generation prompt.
+            prompt = lower_block(state, rest)
+            out.append(jinja.If(((jinja.Name("add_generation_prompt"), prompt),)))
+            break
+    return tuple(out)
+
+
+def _statement(state: State, stmt: Statement, declared: list[Binding], tail: frozenset[int]) -> list[jinja.Stmt]:
+    before, state.pending = state.pending, []
+    match stmt:
+        case Text(text):
+            out: list[jinja.Stmt] = [jinja.Output(jinja.Const(text))]
+        case Comment(text):
+            out = [jinja.Comment(" ".join(text.split()))] if text.strip() and _on_own_line(state, stmt) else []
+        case Action(pipe):
+            out = _action(state, pipe, declared)
+        case If(pipe, body, orelse):
+            out = _if(state, pipe, body, orelse, declared, tail)
+        case With(pipe, body, orelse):
+            out = _with(state, pipe, body, orelse, tail)
+        case Range():
+            out = _range(state, stmt)
+        case TemplateCall():
+            out = _template(state, stmt)
+        case Continue():
+            out = [jinja.Set(state.loops[-1].names["skip"], jinja.TRUE)]
+        case Break():
+            names = state.loops[-1].names
+            out = [jinja.SetAttribute(STATE, names["stop"], jinja.TRUE), jinja.Set(names["skip"], jinja.TRUE)]
+        case _:
+            assert_never(stmt)
+    out = [*state.pending, *out]
+    state.pending = before
+    return out
+
+
+def _on_own_line(state: State, comment: Comment) -> bool:
+    text, start = state.source.text, comment.span.start
+    return not text[text.rfind("\n", 0, start) + 1 : start].strip()
+
+
+# -- actions and variables --------------------------------------------------------------------------------------------
+
+
+def _action(state: State, pipe: Pipeline, declared: list[Binding]) -> list[jinja.Stmt]:
+    if not pipe.decls:
+        value = pipeline_value(state, pipe)
+        return [jinja.Output(piece) for piece in pieces(state, value, pipe)]
+    binding = state.scopes.of.get(pipe.decls[0].span)
+    if binding is None:
+        return []
+    value = _commands_value(state, pipe)
+    if value.shape == NOTHING:
+        return [jinja.Output(value.expr)]
+    if not pipe.assign:
+        declare(state, binding, declared)
+        if not binding.writes and _is_alias(state, value):
+            state.bound[binding] = value
+            return []
+    return [state.write(binding, _stored(state, value))]
+
+
+def _commands_value(state: State, pipe: Pipeline) -> Value:
+    """The value that a pipeline gives its variables."""
+    bare = Pipeline((), False, pipe.cmds, span=pipe.span)
+    shape = state.shapes.of(pipe)
+    if shape == BOOL:
+        return Value(condition_of(state, bare), BOOL)
+    return pipeline_value(state, bare)
+
+
+def declare(state: State, binding: Binding, declared: list[Binding]) -> None:
+    """A new Go variable; where a loop writes to it, it is kept in the namespace until no loop does any more."""
+    declared.append(binding)
+    if binding.crosses_loops:
+        state.in_namespace.add(binding)
+    elif not binding.writes:
+        state.holds(state.names.of(binding))
+
+
+def _is_alias(state: State, value: Value) -> bool:
+    """Whether a variable would only be another name for what is at hand, or a number that depends on the loop."""
+    if value.position is not None:
+        return True
+    match value.expr:
+        case jinja.Shared():
+            return value.shape != BOOL
+        case jinja.Name(name):
+            return name in state.stable
+        case jinja.Item(jinja.Name(name), jinja.Const()):
+            return name in state.stable and not value.optional
+        case _:
+            return False
+
+
+def _stored(state: State, value: Value) -> jinja.Expr:
+    names = {kind.name for kind in value.shape}
+    return value.expr if names & {"any", "missing", "nil"} else as_total(state, value)
+
+
+def _settle(state: State, stmt: Statement, declared: list[Binding]) -> list[jinja.Stmt]:
+    """After the last loop that writes to a variable it moves out of the namespace: reading that is dear in a loop."""
+    out: list[jinja.Stmt] = []
+    for binding in declared:
+        if binding not in state.in_namespace or binding in state.settled:
+            continue
+        in_loops = [w.span for w in binding.writes if len(w.loops) > len(binding.loops)]
+        if max(span.end for span in in_loops) > stmt.span.end:
+            continue
+        state.settled.add(binding)
+        before = state.place(binding)
+        state.in_namespace.discard(binding)
+        later = [use for use in (*binding.reads, *binding.writes) if use.span.start >= stmt.span.end]
+        if later:
+            out.append(jinja.Set(state.names.of(binding), before))
+        if not any(w.span.start >= stmt.span.end for w in binding.writes):
+            state.holds(state.names.of(binding))
+    return out
+
+
+# -- branches ---------------------------------------------------------------------------------------------------------
+
+
+def _if(
+    state: State,
+    pipe: Pipeline,
+    body: Block,
+    orelse: Block | None,
+    declared: list[Binding],
+    tail: frozenset[int],
+) -> list[jinja.Stmt]:
+    out: list[jinja.Stmt] = []
+    if pipe.decls:
+        out += _action(state, pipe, declared)
+        binding = state.scopes.of[pipe.decls[0].span]
+        test = truth(state, state.read(binding))
+    else:
+        test = condition_of(state, pipe)
+    with state.inside(assuming=test):
+        then = lower_block(state, body, tail)
+    with state.inside(assuming=test, truth=False):
+        other = lower_block(state, orelse or (), tail)
+    return [*out, jinja.If(((test, then),), other)]
+
+
+def _with(state: State, pipe: Pipeline, body: Block, orelse: Block | None, tail: frozenset[int]) -> list[jinja.Stmt]:
+    out: list[jinja.Stmt] = []
+    declared: list[Binding] = []
+    if pipe.decls:
+        out += _action(state, pipe, declared)
+        value = state.read(state.scopes.of[pipe.decls[0].span])
+    else:
+        value = pipeline_value(state, pipe)
+        if not _is_alias(state, value) and not isinstance(value.expr, jinja.Item | jinja.Const) and value.shape != ROOT:
+            name = state.names.fresh("value")
+            out.append(jinja.Set(name, _stored(state, value)))
+            state.holds(name)
+            value = Value(jinja.Name(name), value.shape)
+    test = truth(state, value)
+    with state.inside(dot=value, assuming=test):
+        then = lower_block(state, body, tail)
+    with state.inside(assuming=test, truth=False):
+        other = lower_block(state, orelse or (), tail)
+    return [*out, jinja.If(((test, then),), other)]
+
+
+def _template(state: State, call: TemplateCall) -> list[jinja.Stmt]:
+    if call.pipe is None:
+        state.fail("GT206", call, f'`template "{call.name}"` has no argument', "undefined template specified")
+        return []
+    value = pipeline_value(state, call.pipe)
+    args: tuple[jinja.Expr, ...] = () if value.shape == ROOT else (_stored(state, value),)
+    return [jinja.Output(jinja.Call(state.macros[call.name], args))]
+
+
+# -- loops ------------------------------------------------------------------------------------------------------------
+
+
+def _range(state: State, stmt: Range) -> list[jinja.Stmt]:
+    pipe = stmt.pipe
+    value = pipeline_value(state, Pipeline((), False, pipe.cmds, span=pipe.span))
+    if value.shape == NOTHING:
+        return [jinja.Output(value.expr)]
+    names = {kind.name for kind in value.shape}
+    if names <= {"missing", "nil"}:
+        return list(lower_block(state, stmt.orelse or ()))
+    items = _items(state, value, names, pipe)
+    if items is None:
+        return []
+    if isinstance(items, jinja.Call) and items.name == "raise_exception":
+        return [jinja.Output(items)]
+    loop = _new_loop(state, stmt, value, names)
+    out: list[jinja.Stmt] = []
+    targets, element, first = _targets(state, pipe, loop, value, names)
+    state.loops.append(loop)
+    state.holds(*targets)
+    with state.inside(dot=element):
+        body = (*first, *lower_block(state, without_continue(stmt.body)))
+    state.loops.pop()
+    body, flags = _with_jumps(stmt, loop, body)
+    out += flags
+    whole: jinja.Stmt = jinja.For(targets, items, body, id=loop.id)
+    if stmt.orelse:
+        with state.inside():
+            other = lower_block(state, stmt.orelse)
+        whole = jinja.If(((truth(state, value), (whole,)),), other)
+    return [*out, whole]
+
+
+def _items(state: State, value: Value, names: set[str], node: Node) -> jinja.Expr | None:
+    """What the Jinja loop goes over."""
+    if names <= MAPS:
+        return jinja.Filter(as_total(state, value), "dictsort")
+    if names == {"property_type"}:
+        types = as_total(state, value)
+        return jinja.Conditional(jinja.Test(value.expr, "string"), jinja.ListLiteral((value.expr,)), types)
+    if names <= LISTS:
+        return as_total(state, value)
+    if names == {"int"}:
+        return jinja.Call("range", (value.expr,))
+    if names == {"any"} or len(names) > 1:
+        state.cannot("GT306", node, "a range over a value out of JSON", "range over a list or map of known type")
+        return None
+    name = only(value.shape) or ""
+    go_type = GO_TYPES.get(name, name)
+    return state.fail("GT204", node, f"`range` can't go over {name.replace('_', ' ')}", f"range can't iterate over {go_type}").expr
+
+
+def _new_loop(state: State, stmt: Range, value: Value, names: set[str]) -> Loop:
+    state.loop_count += 1
+    taken = {name for loop in state.loops for name in loop.names.values()}
+    shared = {hint: state.names.beside(hint, taken) for hint in (*_SHARED_NAMES, "skip", "stop")}
+    return Loop(state.loop_count, stmt.span, names == {"messages"}, shared)
+
+
+def _targets(
+    state: State, pipe: Pipeline, loop: Loop, value: Value, names: set[str]
+) -> tuple[tuple[str, ...], Value, list[jinja.Stmt]]:
+    """The Jinja loop's variables, the value of dot, and statements for loop variables that are written to."""
+    taken = {name for outer in state.loops for name in outer.names.values()}
+    bindings = [state.scopes.of.get(decl.span) if decl.name != "$_" else None for decl in pipe.decls]
+    element_binding = bindings[-1] if bindings else None
+    key_binding = bindings[0] if len(bindings) == 2 else None
+    (kind,) = names if len(names) == 1 else ("item",)
+    hint = _ELEMENT_NAMES.get(kind, "item")
+    target = state.names.of(element_binding) if element_binding is not None else state.names.beside(hint, taken)
+    loop.names["element"] = target
+    element = Value(jinja.Name(target), element_shape(value.shape))
+    if names <= MAPS:
+        key = state.names.of(key_binding) if key_binding is not None else state.names.beside("key", taken)
+        loop.names["key"] = key
+        first = _bind(state, key_binding, Value(jinja.Name(key), STRING), pipe)
+        return (key, target), element, first + _bind(state, element_binding, element, pipe)
+    first = []
+    if key_binding is not None:
+        loop.names["index"] = state.names.of(key_binding)
+        index = loop_attribute(loop, "index0")
+        position = Position("index", loop, as_total(state, value))
+        first = _bind(state, key_binding, Value(index, INT, position=position), pipe)
+    return (target,), element, first + _bind(state, element_binding, element, pipe)
+
+
+def _bind(state: State, binding: Binding | None, value: Value, pipe: Pipeline) -> list[jinja.Stmt]:
+    if binding is None:
+        return []
+    if pipe.assign or binding.writes:
+        return [state.write(binding, value.expr)]
+    state.bound[binding] = value
+    return []
+
+
+def _with_jumps(stmt: Range, loop: Loop, body: jinja.Body) -> tuple[jinja.Body, list[jinja.Stmt]]:
+    """The loop's body with the flags that stand for `continue` and `break`."""
+    read = {e.name for e in all_expressions(body) if isinstance(e, jinja.Name)}
+    if loop.names["skip"] in read:
+        body = (jinja.Set(loop.names["skip"], jinja.FALSE), *body)
+    stops = any(isinstance(s, jinja.SetAttribute) and s.name == loop.names["stop"] for s in statements(body))
+    if not stops:
+        return body, []
+    stop = jinja.Attribute(jinja.Name(STATE), loop.names["stop"])
+    body = (jinja.If(((jinja.Not(stop), body),)),)
+    return body, [jinja.SetAttribute(STATE, loop.names["stop"], jinja.FALSE)]
