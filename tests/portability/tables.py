@@ -48,10 +48,12 @@ METHODS = {
 # Function: how many arguments it may have.
 FUNCTIONS = {"namespace": {0}, "raise_exception": {1}, "range": {1, 2, 3}, "strftime_now": {1}}
 
-# Attributes that some engine takes for a method of its own: `x.items` is not `x['items']`.
-_BUILT_INS = "append capitalize clear copy count dictsort extend find format get index insert isdigit items join keys"
-_MORE_BUILT_INS = "length list pop remove reverse rsplit sort splitlines string title tojson trim update values"
-COLLIDING_ATTRIBUTES = frozenset(_BUILT_INS.split(" ") + _MORE_BUILT_INS.split(" ")) | METHODS.keys()
+# Attributes that some engine takes for a method of its own: `x.items` is not `x['items']`. Python's of a mapping, and
+# those that llama.cpp prefers to a key, in a namespace as well.
+COLLIDING_ATTRIBUTES = frozenset(
+    "clear copy fromkeys get items keys pop popitem setdefault update values".split(" ")
+    + "dictsort join length string tojson".split(" ")
+)
 
 ESCAPES = frozenset("ntr\\\"'bf")
 LARGEST_INTEGER = 2**53
