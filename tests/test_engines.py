@@ -143,7 +143,7 @@ class TestOneEngine:
 
 def test_a_missing_engine_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr("transpiler.verify.engines.node_engines.node_folder", lambda: tmp_path)
     for name, make in ENGINES.items():
         engine = make()
         reason = engine.available()

@@ -51,8 +51,8 @@ FUNCTIONS = {"namespace": {0}, "raise_exception": {1}, "range": {1, 2, 3}, "strf
 # Attributes that some engine takes for a method of its own: `x.items` is not `x['items']`. Python's of a mapping, and
 # those that llama.cpp prefers to a key, in a namespace as well.
 COLLIDING_ATTRIBUTES = frozenset(
-    "clear copy fromkeys get items keys pop popitem setdefault update values".split(" ")
-    + "dictsort join length string tojson".split(" ")
+    {"clear", "copy", "fromkeys", "get", "items", "keys", "pop", "popitem", "setdefault", "update", "values"}
+    | {"dictsort", "join", "length", "string", "tojson"}
 )
 
 ESCAPES = frozenset("ntr\\\"'bf")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
+
+import platformdirs
 
 from transpiler.verify.engines.child_engine import ChildEngine
 
@@ -22,9 +23,8 @@ def _package_data(name: str) -> Path:
 
 
 def node_folder() -> Path:
-    """Return the cache folder whose ``node_modules`` holds the engines (below XDG_CACHE_HOME, else ~/.cache)."""
-    cache = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return Path(cache) / "gotmpl2jinja" / "node"
+    """Return the folder in the user's cache directory whose ``node_modules`` holds the engines."""
+    return Path(platformdirs.user_cache_dir("gotmpl2jinja", appauthor=False)) / "node"
 
 
 def install_node_packages() -> Path:
