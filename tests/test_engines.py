@@ -192,4 +192,4 @@ class TestLineProcess:
 
     def test_words_that_are_no_json_are_no_reply(self) -> None:
         with pytest.raises(NoReply, match="not a JSON line"):
-            LineProcess(["echo", "hello"], timeout=5).ask({})
+            LineProcess(["sh", "-c", "read line; echo hello"], timeout=5).ask({})
