@@ -22,6 +22,9 @@ _INT64 = 1 << 63
 _UINT64 = 1 << 64
 _INTEGER = re.compile(r"([+-]?)(0[xX]|0[oO]|0[bB]|0(?=_?[0-9])|)(_?[0-9a-fA-F][0-9a-fA-F_]*)")
 _BASES = {"": 10, "0": 8, "0x": 16, "0o": 8, "0b": 2}
+# An underscore stands between two digits, or behind the prefix of a hexadecimal number.
+_STRAY_UNDERSCORE = re.compile(r"(?<![0-9])_|_(?![0-9])")
+_STRAY_IN_HEX = re.compile(r"(?<![0-9a-fA-F])(?<!0[xX])_|_(?![0-9a-fA-F])")
 _DECIMAL_FLOAT = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _HEX_FLOAT = re.compile(r"[+-]?0[xX](?:[0-9a-fA-F]+(?:\.[0-9a-fA-F]*)?|\.[0-9a-fA-F]+)[pP][+-]?[0-9]+")
 
@@ -60,7 +63,7 @@ def character(quoted: str) -> int:
             text = body
     except LiteralError:
         raise LiteralError(f"malformed character constant: {quoted}") from None
-    if len(text) != 1 or text == "'":
+    if len(text) != 1:
         raise LiteralError(f"malformed character constant: {quoted}")
     return ord(text)
 
@@ -138,11 +141,10 @@ def _integer(text: str) -> int | None:
 
 
 def _float(text: str) -> float | None:
-    plain = text
-    if "_" in text:
-        if not re.fullmatch(r"[+-]?(?:0[xX]_?)?[0-9a-fA-F]+(?:_[0-9a-fA-F]+)*(?:\.[0-9a-fA-F_]*)?(?:[eEpP][+-]?[0-9_]+)?", text):
-            return None
-        plain = text.replace("_", "")
+    stray = _STRAY_IN_HEX if "x" in text.lower() else _STRAY_UNDERSCORE
+    if stray.search(text):
+        return None
+    plain = text.replace("_", "")
     if _DECIMAL_FLOAT.fullmatch(plain):
         value = float(plain)
     elif _HEX_FLOAT.fullmatch(plain):
@@ -158,19 +160,13 @@ def _float(text: str) -> float | None:
 def _complex(text: str) -> int | float | complex:
     """`2i`, `1+2i`."""
     body = text[:-1]
-    split = re.fullmatch(r"(.+[^eEpP])([+-].+)|(.+)", body)
+    split = re.fullmatch(r"(.*[^eEpP])([+-].+)|(.+)", body)
     if split is None:
         raise LiteralError(f"illegal number syntax: {_quoted(text)}")
-    real = _part(split[1]) if split[1] else 0.0
-    imaginary = _part(split[2] or split[3])
+    real = _float(split[1]) if split[1] else 0.0
+    imaginary = _float(split[2] or split[3])
     if real is None or imaginary is None:
         raise LiteralError(f"illegal number syntax: {_quoted(text)}")
     if imaginary == 0:
         return int(real) if real.is_integer() else real
     return complex(real, imaginary)
-
-
-def _part(text: str) -> float | None:
-    value = _float(text)
-    whole = _integer(text) if value is None else None
-    return float(whole) if whole is not None else value
