@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -13,8 +14,8 @@ from transpiler.lowering.lower import lower
 from transpiler.ollama.datamodel import Mode
 from transpiler.ollama.execution import chat_mode, thinking_tags
 from transpiler.ollama.functions import FUNCTIONS
+from transpiler.passes.edits import Repair, apply_edits, apply_repairs
 from transpiler.passes.quirks import find_quirks
-from transpiler.passes.edits import apply_edits
 from transpiler.passes.scopes import Scopes, resolve_scopes
 from transpiler.passes.shapes import Shapes, infer_shapes
 from transpiler.source import Source
@@ -49,7 +50,6 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class _Analysed:
-    source: Source
     template: Template
     mode: Mode
     scopes: Scopes
@@ -67,56 +67,56 @@ def transpile(text: str, *, name: str = "<template>", options: Options | None = 
 def transpile_source(source: Source, options: Options | None = None) -> Result:
     """`transpile` for a template that may stand inside another text, such as a Modelfile."""
     options = options if options is not None else Options()
-    analysed = _analyse(source)
-    found: list[Diagnostic] = []
-    repairs: list[Diagnostic] = []
+    analysed = _analyse(parse(source, FUNCTIONS))
+    quirks: list[tuple[Diagnostic, Repair]] = []
     if options.exact:
-        found += (diagnostic for diagnostic, _ in _quirks(analysed))
+        quirks += _quirks(source, analysed)
+        repairs: list[Repair] = []
     else:
-        analysed, repairs = _repair(analysed)
+        analysed, quirks = _repair(source, analysed)
+        repairs = [repair for _, repair in quirks]
     mode: Literal["messages", "legacy"] = "messages" if analysed.mode is Mode.MESSAGES else "legacy"
     opening, closing = thinking_tags(analysed.template)
     lowered = lower(
-        analysed.source,
+        source,
         analysed.template,
         analysed.scopes,
         analysed.shapes,
         analysed.mode,
         can_think=bool(opening and closing),
         json_style=options.json,
-        header=_header(source, repairs),
+        header=_header(source, [d for d, _ in quirks] if repairs else []),
     )
-    found += (*repairs, *lowered.diagnostics)
+    found = (*(diagnostic for diagnostic, _ in quirks), *lowered.diagnostics)
     diagnostics = tuple(sorted(found, key=lambda d: (d.span is not None, d.span)))
     if any(d.severity is Severity.ERROR for d in diagnostics):
         raise TemplateError(diagnostics)
-    return Result(print_template(lowered.body), analysed.source.text, diagnostics, mode)
+    repaired = apply_edits(source.text, (repair.edit for repair in repairs))
+    return Result(print_template(lowered.body), repaired, diagnostics, mode)
 
 
-def _analyse(source: Source) -> _Analysed:
-    template = parse(source, FUNCTIONS)
+def _analyse(template: Template) -> _Analysed:
     mode = chat_mode(template)
     scopes = resolve_scopes(template)
-    return _Analysed(source, template, mode, scopes, infer_shapes(template, scopes, mode))
+    return _Analysed(template, mode, scopes, infer_shapes(template, scopes, mode))
 
 
-def _quirks(analysed: _Analysed) -> tuple:  # type: ignore[type-arg]
-    return find_quirks(analysed.source, analysed.template, analysed.scopes, analysed.shapes)
+def _quirks(source: Source, analysed: _Analysed) -> tuple[tuple[Diagnostic, Repair], ...]:
+    return find_quirks(source, analysed.template, analysed.scopes, analysed.shapes)
 
 
-def _repair(analysed: _Analysed) -> tuple[_Analysed, list[Diagnostic]]:
-    found: list[Diagnostic] = []
+def _repair(source: Source, analysed: _Analysed) -> tuple[_Analysed, list[tuple[Diagnostic, Repair]]]:
+    found: list[tuple[Diagnostic, Repair]] = []
     for _ in range(_ROUNDS):
-        quirks = _quirks(analysed)
+        quirks = _quirks(source, analysed)
         if not quirks:
             break
-        found += (diagnostic for diagnostic, _ in quirks)
-        text = apply_edits(analysed.source.text, (edit for _, edit in quirks))
-        analysed = _analyse(Source(text, analysed.source.name, analysed.source.origin))
+        found += quirks
+        analysed = _analyse(apply_repairs(analysed.template, (repair for _, repair in quirks)))
     return analysed, found
 
 
-def _header(source: Source, repairs: list[Diagnostic]) -> str:
+def _header(source: Source, repairs: Sequence[Diagnostic]) -> str:
     name = source.name.replace("\\", "/").rsplit("/", 1)[-1]
     text = f"Converted from {name} by gotmpl2jinja"
     if not repairs:

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.gotmpl.dump import dump
+from gotmpl.dump import dump
 from transpiler.diagnostics import TemplateError
 from transpiler.gotmpl.parser import parse
 from transpiler.ollama.functions import FUNCTIONS

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 LARGEST = 4 << 20
 MOST_BLOCKS = 90
 MOST_LOOPS = 20
+MOST_ARMS = 150
 MOST_ERRORS = 100
 _SPACE = " \t\r\n"
 _NEXT_ACTION = re.compile(r"\}\}|(?=\{\{)")
@@ -259,8 +260,9 @@ class _Parser:
         self.frames.append(frame)
         deep = sum(not f.chained for f in self.frames) - 1
         loops = sum(f.word == "range" for f in self.frames)
-        if len(self.frames) - 1 > MOST_BLOCKS and deep > MOST_BLOCKS:
-            self.report("GT902", f"more than {MOST_BLOCKS} blocks in each other", Span(frame.start, frame.start + 2))
+        if len(self.frames) > MOST_ARMS or deep > MOST_BLOCKS:
+            limit = f"{MOST_BLOCKS} blocks in each other" if deep > MOST_BLOCKS else f"{MOST_ARMS} arms of ifs"
+            self.report("GT902", f"more than {limit}", Span(frame.start, frame.start + 2))
             raise _TooMany
         if loops > MOST_LOOPS:
             self.report("GT902", f"more than {MOST_LOOPS} loops in each other", Span(frame.start, frame.start + 2))

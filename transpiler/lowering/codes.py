@@ -30,6 +30,11 @@ CODES: Mapping[str, CodeInfo] = {
         "a template that Ollama does not accept",
         "`{{ template \"x\" }}` needs an argument: Ollama refuses a template with a bare one.",
     ),
+    "GT207": CodeInfo(
+        "a variable that has no value there",
+        "Go's parser takes `{{ $x = 1 }}` without a declaration, `{{ $x := $x }}`, and a variable of an if's one arm in "
+        "the other; Ollama stops when it gets there.",
+    ),
     "GT301": CodeInfo(
         "a value whose printed form Jinja can't make",
         "Go prints lists of structs, pointers and images in forms that no portable Jinja can make. Print their fields, "

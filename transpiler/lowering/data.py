@@ -9,7 +9,6 @@ from transpiler.jinja.ast import (
     EMPTY,
     TRUE,
     Call,
-    Compare,
     Conditional,
     Const,
     DictLiteral,
@@ -121,8 +120,8 @@ def _field_of(state: State, base: Value, kind: Kind, name: str, result: Shape, n
             key, optional = _KEYS[kind.name, name]
             item = Item(base.expr, Const(key))
             if key == "items":
-                # `x['items']` of a mapping without such a key is a method in jinja2.
-                return Value(Conditional(Compare(Const(key), "in", base.expr), item, Const(None)), result, optional)
+                # `x['items']` of a mapping without such a key is a method in some engines.
+                return Value(Conditional(Call("has_items", (base.expr,)), item, Const(None)), result, optional)
             return Value(item, result, optional)
 
 

@@ -53,8 +53,11 @@ def value_of(state: State, operand: Operand) -> Value:
             return _fields(state, state.root, names, operand)
         case Variable(_, names):
             binding = state.scopes.of.get(operand.span)
-            value = state.read(binding) if binding is not None else Value(Const(None), NOTHING)
-            return _fields(state, value, names, operand)
+            if binding is None or binding not in state.shapes.bindings:
+                # Declared in a block's other arm, or in terms of itself: Go's parser lets that pass.
+                name = operand.name
+                return state.fail("GT207", operand, f"undefined variable: {name}", f"undefined variable: {name}")
+            return _fields(state, state.read(binding), names, operand)
         case Chain(base, names):
             return _fields(state, value_of(state, base), names, operand)
         case Identifier():

@@ -110,7 +110,8 @@ def _action(state: State, pipe: Pipeline, declared: list[Binding]) -> list[jinja
         return [jinja.Output(piece) for piece in pieces(state, value, pipe)]
     binding = state.scopes.of.get(pipe.decls[0].span)
     if binding is None:
-        return []
+        name = pipe.decls[0].name
+        return [jinja.Output(state.fail("GT207", pipe.decls[0], f"undefined variable: {name}").expr)]
     value = _commands_value(state, pipe)
     if value.shape == NOTHING:
         return [jinja.Output(value.expr)]

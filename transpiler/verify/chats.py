@@ -1,22 +1,23 @@
 """The chats that templates are compared on, and their forms for Ollama and for Jinja.
 
-A chat is one JSON object: an OpenAI chat-completions request with a field `think`. Two sources of chats: an enumeration
-(every sequence of up to three messages of seven kinds, with and without tools, with and without thinking), and the
-named chats of `chats.json`, which show what short sequences can't (parallel calls, content parts, foreign roles, odd
-numbers, …).
+A chat is one JSON object: an OpenAI chat-completions request with a field `think`. The sources of chats: an enumeration
+(every sequence of up to three messages of seven kinds, with and without tools, with and without thinking), a sample of
+longer sequences, and the named chats of `chats.json`, which show what sequences of such kinds can't (parallel calls,
+content parts, foreign roles, odd numbers, …).
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Chat", "enumerated", "from_values", "named", "to_jinja_context", "to_ollama", "transcripts"]
+__all__ = ["Chat", "completions", "enumerated", "from_values", "named", "sampled", "to_jinja_context", "to_ollama"]
 
 Json = dict[str, Any]
 
@@ -34,7 +35,10 @@ _TEXTS: Mapping[str, tuple[str, str, str]] = {
 }
 _CALLS: tuple[Json, Json, Json] = (
     {"name": "get_weather", "arguments": {"days": 3, "city": "Paris, France"}},
-    {"name": "book_trip", "arguments": {"to": 'Rome <&> "é"', "extras": ["a", 1.5, None, True], "who": {"z": 1, "a": 2}}},
+    {
+        "name": "book_trip",
+        "arguments": {"to": 'Rome <&> "é"', "extras": ["a", 1.5, None, True], "who": {"z": 1, "a": 2}},
+    },
     {"name": "now", "arguments": {}},
 )
 
@@ -48,7 +52,7 @@ class Chat:
     """
 
     name: str
-    request: Mapping[str, Any]
+    request: Mapping[str, Any] = field(hash=False)
 
 
 @cache
@@ -71,21 +75,26 @@ def enumerated(longest: int = _LONGEST) -> tuple[Chat, ...]:
 @cache
 def named() -> tuple[Chat, ...]:
     """The chats of `chats.json`, whose lists of tools are names of entries in its "tools"."""
-    library = _data()["tools"]
+    return _read("chats")
+
+
+@cache
+def completions() -> tuple[Chat, ...]:
+    """The fill-in-the-middle requests of `chats.json`."""
+    return _read("completions")
+
+
+@cache
+def sampled(count: int = 200, seed: int = 0) -> tuple[Chat, ...]:
+    """Longer chats than the enumeration has, four to eight messages, drawn at random but always the same."""
+    draw = random.Random(seed)
     chats = []
-    for entry in _data()["chats"]:
-        request = {key: value for key, value in entry.items() if key not in {"name", "tools"}}
-        if entry.get("tools"):
-            request["tools"] = [library[name] for name in entry["tools"]]
-        chats.append(Chat(entry["name"], request))
+    for number in range(count):
+        kinds = draw.choices(_KINDS, k=draw.randint(4, 8))
+        tools, think = draw.choice((False, True)), draw.choice((None, True, False, "high"))
+        name = f"{number}:{'-'.join(kinds)}{'+tools' if tools else ''}{_think_name(think)}"
+        chats.append(Chat(name, _request(_messages(kinds), tools=tools, think=think)))
     return tuple(chats)
-
-
-def transcripts(chat: Chat) -> Iterator[Json]:
-    """The Jinja contexts of a chat's first 0, 1, … all messages, as a transcript (no generation prompt)."""
-    context = to_jinja_context(chat)
-    for length in range(len(context["messages"]) + 1):
-        yield {**context, "messages": context["messages"][:length], "add_generation_prompt": False}
 
 
 def to_jinja_context(chat: Chat) -> Json:
@@ -131,7 +140,8 @@ def from_values(scenario: Mapping[str, Any]) -> Chat:
     if scenario.get("suffix"):
         request.update(prompt=scenario.get("prompt", ""), suffix=scenario["suffix"])
     else:
-        request["messages"] = [_renamed(m, {"thinking": "reasoning_content", "tool_name": "name"}) for m in scenario["messages"]]
+        names = {"thinking": "reasoning_content", "tool_name": "name"}
+        request["messages"] = [_renamed(message, names) for message in scenario["messages"]]
         if scenario.get("tools"):
             request["tools"] = scenario["tools"]
     if scenario.get("is_think_set"):
@@ -139,10 +149,28 @@ def from_values(scenario: Mapping[str, Any]) -> Chat:
     return Chat(scenario["name"], request)
 
 
+# -- the data file ----------------------------------------------------------------------------------------------------
+
+
 @cache
 def _data() -> Json:
     data: Json = json.loads(_NAMED.read_text(encoding="utf-8"))
     return data
+
+
+def _read(section: str) -> tuple[Chat, ...]:
+    chats = []
+    for entry in _data()[section]:
+        request = {key: value for key, value in entry.items() if key not in {"name", "tools"}}
+        if entry.get("tools"):
+            request["tools"] = _tools(entry["tools"])
+        chats.append(Chat(entry["name"], request))
+    return tuple(chats)
+
+
+def _tools(names: Sequence[str]) -> list[Json]:
+    library: Mapping[str, Json] = _data()["tools"]
+    return [library[name] for name in names]
 
 
 # -- the enumeration --------------------------------------------------------------------------------------------------
@@ -165,8 +193,7 @@ def _think_name(think: bool | str | None) -> str:
 def _request(messages: Sequence[Json], *, tools: bool, think: bool | str | None) -> Json:
     request: Json = {"messages": messages}
     if tools:
-        library = _data()["tools"]
-        request["tools"] = [library[name] for name in ("get_weather", "book_trip", "now")]
+        request["tools"] = _tools(("get_weather", "book_trip", "now"))
     if think is not None:
         request["think"] = think
     return request
@@ -181,15 +208,15 @@ def _message(kind: str, place: int, kinds: Sequence[str]) -> Json:
         case "user_empty":
             return {"role": "user", "content": ""}
         case "assistant_call":
-            call = {"id": f"call_{place}", "type": "function", "function": _CALLS[place]}
+            call = {"id": f"call_{place}", "type": "function", "function": _CALLS[place % 3]}
             return {"role": "assistant", "content": "", "tool_calls": [call]}
         case "assistant_thinking":
-            content, thinking = _TEXTS["assistant"][place], _TEXTS["thinking"][place]
+            content, thinking = _TEXTS["assistant"][place % 3], _TEXTS["thinking"][place % 3]
             return {"role": "assistant", "content": content, "reasoning_content": thinking}
         case "tool":
-            return {"role": "tool", "content": _TEXTS["tool"][place], **_answered(place, kinds)}
+            return {"role": "tool", "content": _TEXTS["tool"][place % 3], **_answered(place, kinds)}
         case _:
-            return {"role": kind, "content": _TEXTS[kind][place]}
+            return {"role": kind, "content": _TEXTS[kind][place % 3]}
 
 
 def _answered(place: int, kinds: Sequence[str]) -> Json:
@@ -204,7 +231,7 @@ def _answered(place: int, kinds: Sequence[str]) -> Json:
 # -- the forms --------------------------------------------------------------------------------------------------------
 
 
-def _with_arguments(message: Json, change: Any) -> Json:
+def _with_arguments(message: Json, change: Callable[[Any], Any]) -> Json:
     if not message.get("tool_calls"):
         return message
     calls = [

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from transpiler.codes import CodeInfo
 from transpiler.diagnostics import Diagnostic
 from transpiler.gotmpl.ast import Template
-from transpiler.passes.edits import Edit
+from transpiler.passes.edits import Repair
 from transpiler.passes.quirks.shadowed import shadowed
 from transpiler.passes.quirks.struct_dumps import struct_dumps
 from transpiler.passes.scopes import Scopes
@@ -31,6 +31,6 @@ CODES: Mapping[str, CodeInfo] = {
 
 def find_quirks(
     source: Source, template: Template, scopes: Scopes, shapes: Shapes
-) -> tuple[tuple[Diagnostic, Edit], ...]:
-    """All quirks of a template, each with the edit of the source that repairs it."""
+) -> tuple[tuple[Diagnostic, Repair], ...]:
+    """All quirks of a template, each with its repair."""
     return (*shadowed(source, scopes), *struct_dumps(source, template, shapes))

@@ -7,16 +7,17 @@ first one keeps its value for ever.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from transpiler.diagnostics import Diagnostic, Label, Severity
-from transpiler.passes.edits import Edit
+from transpiler.passes.edits import Edit, Repair
 from transpiler.passes.scopes import Scopes
 from transpiler.source import Source, Span
 
 CODE = "GT401"
 
 
-def shadowed(source: Source, scopes: Scopes) -> Iterator[tuple[Diagnostic, Edit]]:
+def shadowed(source: Source, scopes: Scopes) -> Iterator[tuple[Diagnostic, Repair]]:
     """Every variable that shadows one of an outer block and that nothing reads or writes again, with its repair."""
     for binding in scopes.bindings:
         outer = binding.shadows
@@ -37,5 +38,5 @@ def shadowed(source: Source, scopes: Scopes) -> Iterator[tuple[Diagnostic, Edit]
                 labels=(Label(outer.span, "first declared here"),),
                 help="converted as `=`; pass --exact to keep what Ollama does today",
             ),
-            Edit(Span(operator, operator + 2), "="),
+            Repair(Edit(Span(operator, operator + 2), "="), binding.pipe, replace(binding.pipe, assign=True)),
         )

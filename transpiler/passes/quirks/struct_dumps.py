@@ -7,11 +7,12 @@ Until v0.14 these values wrote themselves as JSON, and that is what authors of t
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from transpiler.diagnostics import Diagnostic, Severity
-from transpiler.gotmpl.ast import Action, Block, Identifier, If, Node, Pipeline, Range, Template, TemplateCall, With
+from transpiler.gotmpl.ast import Action, Block, Command, Identifier, If, Node, Pipeline, Range, Template, TemplateCall, With
 from transpiler.ollama.datamodel import DUMPED, only
-from transpiler.passes.edits import Edit
+from transpiler.passes.edits import Edit, Repair
 from transpiler.passes.shapes import Shapes
 from transpiler.source import Source, Span
 
@@ -28,7 +29,7 @@ _NAMES = {
 _PRINTING = frozenset({"print", "println"})
 
 
-def struct_dumps(source: Source, template: Template, shapes: Shapes) -> Iterator[tuple[Diagnostic, Edit]]:
+def struct_dumps(source: Source, template: Template, shapes: Shapes) -> Iterator[tuple[Diagnostic, Repair]]:
     """Every place where a struct is printed, with the repair: `json` before it."""
     for block in (template.body, *(d.body for d in template.defines)):
         for pipe in _printed(block):
@@ -50,19 +51,33 @@ def _printed(block: Block) -> Iterator[Pipeline]:
                 pass
 
 
-def _check(source: Source, pipe: Pipeline, shapes: Shapes) -> Iterator[tuple[Diagnostic, Edit]]:
+def _check(source: Source, pipe: Pipeline, shapes: Shapes) -> Iterator[tuple[Diagnostic, Repair]]:
     last = pipe.cmds[-1]
     kind = only(shapes.of(pipe))
     if kind in DUMPED:
-        single = len(pipe.cmds) == 1 and len(last.args) == 1
-        at = last.span.start if single else last.span.end
-        yield _found(source, kind, pipe), Edit(Span(at, at), "json " if single else " | json")
+        yield _found(source, kind, pipe), _as_json(pipe)
     first = last.args[0]
     if isinstance(first, Identifier) and first.name in _PRINTING:
         for arg in last.args[1:]:
             kind = only(shapes.of(arg))
             if kind in DUMPED:
-                yield _found(source, kind, arg), Edit(arg.span, f"(json {source.text[arg.span.start : arg.span.end]})")
+                text = f"(json {source.text[arg.span.start : arg.span.end]})"
+                json = Command((Identifier("json", span=arg.span), arg), span=arg.span)
+                new = Pipeline((), False, (json,), span=arg.span)
+                yield _found(source, kind, arg), Repair(Edit(arg.span, text), arg, new)
+
+
+def _as_json(pipe: Pipeline) -> Repair:
+    """`{{ x }}` as `{{ json x }}`, `{{ f x | g }}` as `{{ f x | g | json }}`."""
+    last = pipe.cmds[-1]
+    json = Identifier("json", span=last.span)
+    if len(pipe.cmds) == 1 and len(last.args) == 1:
+        at, text = last.span.start, "json "
+        cmds: tuple[Command, ...] = (replace(last, args=(json, *last.args)),)
+    else:
+        at, text = last.span.end, " | json"
+        cmds = (*pipe.cmds, Command((json,), span=last.span))
+    return Repair(Edit(Span(at, at), text), pipe, replace(pipe, cmds=cmds))
 
 
 def _found(source: Source, kind: str, node: Node) -> Diagnostic:

@@ -84,7 +84,9 @@ def _build(go: Path, sources: list[Path], target: Path) -> None:
             for path in sources:
                 shutil.copyfile(path, Path(folder, path.name))
             built = Path(folder, "oracle" + _EXE)
-            done = _run([str(go), "build", "-trimpath", "-o", str(built), "."], cwd=Path(folder), seconds=_BUILD_SECONDS)
+            done = _run(
+                [str(go), "build", "-trimpath", "-o", str(built), "."], cwd=Path(folder), seconds=_BUILD_SECONDS
+            )
             if done.returncode != 0:
                 raise OracleUnavailable(f"the oracle could not be built with {go}:\n{done.stderr.strip()}")
             os.replace(built, target)

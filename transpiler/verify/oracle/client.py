@@ -6,6 +6,7 @@ Every answer is Ollama's own, given by its `template`, `openai`, `thinking`, `to
 from __future__ import annotations
 
 import base64
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
@@ -137,7 +138,11 @@ class Oracle:
 
     def _ask(self, request: dict[str, Any]) -> dict[str, Any]:
         try:
+            # Go would read half of a surrogate pair as U+FFFD and answer for another text.
+            json.dumps(request, ensure_ascii=False).encode("utf-8")
             reply = self._process.ask(request)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise OracleError(f"this can't be asked: {error}") from error
         except NoReply as error:
             raise OracleError(str(error)) from error
         if "error" not in reply:
