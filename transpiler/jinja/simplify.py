@@ -6,14 +6,13 @@ Constants are folded, branches that can't run and variables that nobody reads ar
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Callable
 
 from transpiler.jinja.ast import (
     EMPTY,
     FALSE,
     TRUE,
     And,
-    Attribute,
     Body,
     Call,
     Comment,
@@ -26,7 +25,6 @@ from transpiler.jinja.ast import (
     For,
     If,
     Macro,
-    Name,
     Not,
     Or,
     Output,
@@ -36,7 +34,7 @@ from transpiler.jinja.ast import (
     Stmt,
     Test,
 )
-from transpiler.jinja.walk import all_expressions, map_parts, map_statement, subexpressions
+from transpiler.jinja.walk import Uses, map_parts, map_statement, statements, subexpressions, uses_of
 
 _OPPOSITE: dict[CompareOp, CompareOp] = {
     "==": "!=",
@@ -51,13 +49,8 @@ _OPPOSITE: dict[CompareOp, CompareOp] = {
 
 
 def simplify(body: Body) -> Body:
-    """The same template, shorter."""
-    body = simplify_body(body)
-    while True:
-        slimmer = simplify_body(drop_unread(body))
-        if slimmer == body:
-            return body
-        body = slimmer
+    """The same template, shorter; nothing outside of it reads what it sets."""
+    return simplify_body(drop_unread(body))
 
 
 def negate(expr: Expr) -> Expr:
@@ -266,31 +259,28 @@ def _if(stmt: If) -> Body:
 
 def drop_unread(body: Body) -> Body:
     """The template without the variables, namespace attributes and macros that nothing reads."""
-    names: Counter[str] = Counter()
-    attributes: Counter[tuple[str, str]] = Counter()
-    for expr in all_expressions(body):
-        match expr:
-            case Name(name):
-                names[name] += 1
-            case Attribute(base, name):
-                attributes[base.name, name] += 1
-            case Call(name):
-                names[name] += 1
-            case _:
-                pass
+    while True:
+        uses = uses_of(body)
 
-    def unread(stmt: Stmt) -> bool:
-        match stmt:
-            case Set(name, expr):
-                return not names[name] and is_pure(expr)
-            case SetAttribute(base, name, expr):
-                return not attributes[base, name] and is_pure(expr)
-            case SetBlock(name) | Macro(name):
-                return not names[name]
-            case _:
-                return False
+        def unread(stmt: Stmt, uses: Uses = uses) -> bool:
+            match stmt:
+                case Set(name, expr):
+                    return name not in uses.names and is_pure(expr)
+                case SetAttribute(base, name, expr):
+                    return (base, name) not in uses.attributes and is_pure(expr)
+                case SetBlock(name):
+                    return name not in uses.names
+                case Macro(name):
+                    return name not in uses.calls
+                case _:
+                    return False
 
-    def keep(inner: Body) -> Body:
-        return tuple(map_statement(s, lambda e: e, keep) for s in inner if not unread(s))
+        if not any(map(unread, statements(body))):
+            return body
+        body = _without(body, unread)
 
-    return keep(body)
+
+def _without(body: Body, unwanted: Callable[[Stmt], bool]) -> Body:
+    return tuple(
+        map_statement(stmt, lambda e: e, lambda b: _without(b, unwanted)) for stmt in body if not unwanted(stmt)
+    )

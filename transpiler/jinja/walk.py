@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import replace
-from typing import assert_never
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, assert_never
 
 from transpiler.jinja.ast import (
     And,
@@ -42,37 +42,32 @@ from transpiler.jinja.ast import (
 )
 
 
+_PARTS: Mapping[type, Callable[[Any], tuple[Expr, ...]]] = {
+    Name: lambda e: (),
+    Const: lambda e: (),
+    Attribute: lambda e: (e.base,),
+    Item: lambda e: (e.base, e.key),
+    Slice: lambda e: (e.base, *(end for end in (e.start, e.stop) if end is not None)),
+    Call: lambda e: e.args,
+    MethodCall: lambda e: (e.base, *e.args),
+    Filter: lambda e: (e.base, *e.args),
+    Test: lambda e: (e.base,),
+    Not: lambda e: (e.operand,),
+    And: lambda e: e.operands,
+    Or: lambda e: e.operands,
+    Concat: lambda e: e.parts,
+    ListLiteral: lambda e: e.items,
+    Compare: lambda e: (e.left, e.right),
+    Arithmetic: lambda e: (e.left, e.right),
+    Conditional: lambda e: (e.test, e.then, e.other),
+    DictLiteral: lambda e: tuple(value for _, value in e.items),
+    Shared: lambda e: (e.expr,),
+}
+
+
 def parts(expr: Expr) -> tuple[Expr, ...]:
     """The expressions that stand directly inside `expr`."""
-    match expr:
-        case Name() | Const():
-            return ()
-        case Attribute(base):
-            return (base,)
-        case Item(base, key):
-            return base, key
-        case Slice(base, start, stop):
-            return (base, *(e for e in (start, stop) if e is not None))
-        case Call(_, args):
-            return args
-        case MethodCall(base, _, args) | Filter(base, _, args):
-            return base, *args
-        case Test(base):
-            return (base,)
-        case Not(operand):
-            return (operand,)
-        case And(operands) | Or(operands) | Concat(operands) | ListLiteral(operands):
-            return operands
-        case Compare(left, _, right) | Arithmetic(left, _, right):
-            return left, right
-        case Conditional(test, then, other):
-            return test, then, other
-        case DictLiteral(items):
-            return tuple(value for _, value in items)
-        case Shared(_, inner):
-            return (inner,)
-        case _:
-            assert_never(expr)
+    return _PARTS[type(expr)](expr)
 
 
 def map_parts(expr: Expr, f: Callable[[Expr], Expr]) -> Expr:
@@ -173,17 +168,21 @@ def map_statement(stmt: Stmt, f: Callable[[Expr], Expr], g: Callable[[Body], Bod
 
 def subexpressions(expr: Expr) -> Iterator[Expr]:
     """`expr` and everything inside it."""
-    yield expr
-    for part in parts(expr):
-        yield from subexpressions(part)
+    todo = [expr]
+    while todo:
+        inner = todo.pop()
+        yield inner
+        todo += parts(inner)
 
 
 def statements(body: Body) -> Iterator[Stmt]:
     """All statements of a body, inner ones after the one they stand in."""
-    for stmt in body:
+    todo = list(reversed(body))
+    while todo:
+        stmt = todo.pop()
         yield stmt
-        for inner in bodies(stmt):
-            yield from statements(inner)
+        for inner in reversed(bodies(stmt)):
+            todo += reversed(inner)
 
 
 def all_expressions(body: Body) -> Iterator[Expr]:
@@ -191,3 +190,29 @@ def all_expressions(body: Body) -> Iterator[Expr]:
     for stmt in statements(body):
         for expr in expressions(stmt):
             yield from subexpressions(expr)
+
+
+@dataclass(frozen=True, slots=True)
+class Uses:
+    """What a template reads: variables, attributes of namespaces, and what it calls."""
+
+    names: frozenset[str]
+    attributes: frozenset[tuple[str, str]]
+    calls: frozenset[str]
+
+
+def uses_of(*bodies: Body) -> Uses:
+    """What the expressions of all `bodies` read and call."""
+    names: set[str] = set()
+    attributes: set[tuple[str, str]] = set()
+    calls: set[str] = set()
+    for body in bodies:
+        for expr in all_expressions(body):
+            kind = type(expr)
+            if kind is Name:
+                names.add(expr.name)  # type: ignore[union-attr]
+            elif kind is Attribute:
+                attributes.add((expr.base.name, expr.name))  # type: ignore[union-attr]
+            elif kind is Call:
+                calls.add(expr.name)  # type: ignore[union-attr]
+    return Uses(frozenset(names), frozenset(attributes), frozenset(calls))

@@ -34,7 +34,7 @@ from transpiler.jinja.ast import (
     Stmt,
     Test,
 )
-from transpiler.jinja.walk import all_expressions
+from transpiler.jinja.walk import Uses, all_expressions
 from transpiler.lowering.names import Names
 from transpiler.lowering.state import STATE, ChatNames
 
@@ -60,13 +60,13 @@ def chat_names(names: Names) -> ChatNames:
     return ChatNames(*(names.fresh(hint) for hint in hints))
 
 
-def chat_setup(chat: ChatNames, body: Body, *, can_think: bool) -> Body:
+def chat_setup(chat: ChatNames, body: Body, uses: Uses, *, can_think: bool) -> Body:
     """The statements that set the variables of `chat` that `body` reads."""
-    read = {expr.name for expr in all_expressions(body) if isinstance(expr, Name)}
+    read = uses.names
     out: list[Stmt] = []
     turns = chat.turns in read
     if turns:
-        out += _collate(chat, body)
+        out += _collate(chat, body, uses)
     if chat.system in read:
         out += _system(chat.system, Name(chat.turns) if turns else _MESSAGES)
     if chat.call_names in read:
@@ -75,10 +75,10 @@ def chat_setup(chat: ChatNames, body: Body, *, can_think: bool) -> Body:
     return tuple(out)
 
 
-def _collate(chat: ChatNames, body: Body) -> Body:
+def _collate(chat: ChatNames, body: Body, uses: Uses) -> Body:
     """Neighbours of one role are one message; where there are none, the messages are taken as they are."""
     keys = {e.key.value for e in all_expressions(body) if isinstance(e, Item) and isinstance(e.key, Const)}
-    uses_names = any(isinstance(e, Call) and e.name == "tool_name" for e in all_expressions(body))
+    uses_names = "tool_name" in uses.calls
     if uses_names:
         keys |= {"name", "tool_name", "tool_call_id"}
     kept = [key for key in _KEPT_KEYS if key in keys and (key != "name" or uses_names)]
@@ -180,7 +180,7 @@ def _call_names(name: str) -> Stmt:
     )
 
 
-def _thinking(chat: ChatNames, read: set[str], *, can_think: bool) -> Body:
+def _thinking(chat: ChatNames, read: frozenset[str], *, can_think: bool) -> Body:
     """Think, IsThinkSet and ThinkLevel; a template that can think does so unless it is told not to."""
     switch, effort = Name("enable_thinking"), Name("reasoning_effort")
     is_set = And((Test(switch, "defined"), Test(switch, "none", negated=True)))

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from transpiler.diagnostics import Diagnostic
 from transpiler.gotmpl.ast import Block, Define, If, Range, Template, With
-from transpiler.jinja.ast import Attribute, Blank, Body, Call, Comment, Macro, Name, Set, SetAttribute, Stmt, Verbatim
+from transpiler.jinja.ast import Blank, Body, Call, Comment, Macro, Name, Set, SetAttribute, Stmt, Verbatim
 from transpiler.jinja.sharing import share
 from transpiler.jinja.simplify import simplify, simplify_body
-from transpiler.jinja.walk import all_expressions, statements
+from transpiler.jinja.walk import statements, uses_of
 from transpiler.lowering.chat import chat_names, chat_setup
 from transpiler.lowering.names import Names
 from transpiler.lowering.prelude import with_needs
@@ -56,29 +56,29 @@ def lower(
     defines = tuple(_define(state, define) for define in template.defines)
     main = lower_block(state, template.body, _last_loop(template.body, shapes))
     # Simplifying first: only what is left is worth a variable.
-    body = simplify((*defines, *main))
-    body = simplify(share(body))
+    body = simplify(share(simplify_body((*defines, *main))))
     macros = tuple(s for s in body if isinstance(s, Macro))
     rest = tuple(s for s in body if not isinstance(s, Macro))
-    setup = simplify_body(chat_setup(chat, body, can_think=can_think))
-    whole = (*setup, *_gap(setup, macros), *macros, *_gap(rest), *rest)
-    used = {e.name for e in all_expressions(whole) if isinstance(e, Call)}
+    uses = uses_of(body)
+    setup = simplify_body(chat_setup(chat, body, uses, can_think=can_think))
+    before = uses_of(setup)
     prelude: list[Stmt] = []
-    for macro in with_needs(used):
+    for macro in with_needs(uses.calls | before.calls):
         prelude += (Verbatim(macro.text), Blank())
-    state_setup = (Set(STATE, Call("namespace")),) if _uses_state((*setup, *rest)) else ()
-    head = (Comment(header), *_gap((*prelude, *setup)), *prelude) if header else tuple(prelude)
-    return Lowered((*head, *state_setup, *whole), tuple(state.diagnostics.values()))
+    in_state = any(name == STATE for name, _ in uses.attributes | before.attributes)
+    start: Body = (Set(STATE, Call("namespace")), *setup) if in_state else setup
+    head: Body = (Comment(header), Blank()) if header else ()
+    whole = (*head, *prelude, *start, *_gap(start), *macros, *_gap(macros), *rest)
+    return Lowered(whole, tuple(state.diagnostics.values()))
 
 
-def _gap(*after: Body) -> Body:
-    return (Blank(),) if any(after) else ()
+def _gap(after: Body) -> Body:
+    return (Blank(),) if after else ()
 
 
 def _uses_state(body: Body) -> bool:
-    if any(isinstance(stmt, SetAttribute) for stmt in statements(body)):
-        return True
-    return any(isinstance(e, Attribute) and e.base == Name(STATE) for e in all_expressions(body))
+    sets = any(isinstance(stmt, SetAttribute) for stmt in statements(body))
+    return sets or any(name == STATE for name, _ in uses_of(body).attributes)
 
 
 def _define(state: State, define: Define) -> Macro:

@@ -69,14 +69,14 @@ def infer_shapes(template: Template, scopes: Scopes, mode: Mode) -> Shapes:
     shapes = Shapes()
     defines = {d.name: d.body for d in template.defines}
     while True:
-        before = (dict(shapes.bindings), dict(shapes.dots))
         walker = _Walker(shapes, scopes, mode)
         walker.root = ROOT
         walker.block(template.body, ROOT)
         for name, body in defines.items():
             walker.root = shapes.dots.get(name, NOTHING)
+            walker.read.add(name)
             walker.block(body, walker.root)
-        if (shapes.bindings, shapes.dots) == before:
+        if not walker.stale:
             return shapes
 
 
@@ -86,6 +86,9 @@ class _Walker:
         self.scopes = scopes
         self.mode = mode
         self.root: Shape = ROOT
+        # What has been read in this round; where that grows afterwards, another round is needed.
+        self.read: set[Binding | str] = set()
+        self.stale = False
 
     def block(self, block: Block, dot: Shape) -> None:
         for stmt in block:
@@ -110,7 +113,10 @@ class _Walker:
                     self.block(orelse or (), dot)
                 case TemplateCall(name, call):
                     argument = self.pipeline(call, dot) if call is not None else NIL
-                    self.shapes.dots[name] = self.shapes.dots.get(name, NOTHING) | argument
+                    known = self.shapes.dots.get(name, NOTHING)
+                    if not argument <= known:
+                        self.shapes.dots[name] = known | argument
+                        self.stale |= name in self.read
                 case Text() | Comment() | Break() | Continue():
                     pass
                 case _:
@@ -118,8 +124,12 @@ class _Walker:
 
     def bind(self, decl: Variable, value: Shape) -> None:
         binding = self.scopes.of.get(decl.span)
-        if binding is not None:
-            self.shapes.bindings[binding] = self.shapes.bindings.get(binding, NOTHING) | value
+        if binding is None:
+            return
+        known = self.shapes.bindings.get(binding)
+        if known is None or not value <= known:
+            self.shapes.bindings[binding] = value if known is None else known | value
+            self.stale |= binding in self.read
 
     def pipeline(self, pipe: Pipeline, dot: Shape) -> Shape:
         value = self.commands(pipe, dot)
@@ -162,7 +172,10 @@ class _Walker:
                 return self.fields(self.root, names)
             case Variable(_, names):
                 binding = self.scopes.of.get(operand.span)
-                value = self.shapes.bindings.get(binding, NOTHING) if binding is not None else NOTHING
+                value = NOTHING
+                if binding is not None:
+                    value = self.shapes.bindings.get(binding, NOTHING)
+                    self.read.add(binding)
                 return self.fields(value, names)
             case Identifier(name):
                 return result_shape(name, [])
