@@ -22,15 +22,18 @@ from transpiler.jinja.ast import (
     Conditional,
     Const,
     Expr,
+    Filter,
     For,
     If,
     Macro,
+    MethodCall,
     Not,
     Or,
     Output,
     Set,
     SetAttribute,
     SetBlock,
+    Slice,
     Stmt,
     Test,
 )
@@ -136,7 +139,30 @@ def _and(operands: tuple[Expr, ...]) -> Expr:
             if isinstance(part, Const):
                 # Nothing behind a false operand is evaluated; what stands before it matters only if it can raise.
                 return FALSE if all(map(is_pure, kept)) else And(tuple(kept))
+    kept = _prefix_tests(kept)
     return TRUE if not kept else kept[0] if len(kept) == 1 else And(tuple(kept))
+
+
+def _prefix_tests(operands: list[Expr]) -> list[Expr]:
+    """`s|length >= 3 and s[:3] == 'abc'` as `s.startswith('abc')`: a text that begins so is as long."""
+    out: list[Expr] = []
+    for operand in operands:
+        match operand:
+            case Compare(Slice(text, None, Const(int(n))), "==", Const(str(start))) if len(start) == n:
+                starts = MethodCall(text, "startswith", (Const(start),))
+                out = [o for o in out if not _is_length_test(o, text, n)]
+                out.append(starts)
+            case _:
+                out.append(operand)
+    return out
+
+
+def _is_length_test(operand: Expr, text: Expr, most: int) -> bool:
+    match operand:
+        case Compare(Filter(base, "length"), ">=", Const(int(n))):
+            return base == text and n <= most
+        case _:
+            return False
 
 
 def _or(operands: tuple[Expr, ...]) -> Expr:
@@ -149,6 +175,9 @@ def _or(operands: tuple[Expr, ...]) -> Expr:
                 kept.append(part)
             if isinstance(part, Const) and part.value:
                 return part if len(kept) == 1 or (part == TRUE and all(map(is_pure, kept))) else Or(tuple(kept))
+    positive = [negate(operand) for operand in kept]
+    if any(isinstance(p, Compare) and isinstance(p.left, Slice) for p in positive):
+        kept = [negate(operand) for operand in _prefix_tests(positive)]
     if len(kept) > 1 and kept[-1] == FALSE and all(_is_boolean(k) for k in kept):
         kept.pop()
     return FALSE if not kept else kept[0] if len(kept) == 1 else Or(tuple(kept))

@@ -43,15 +43,8 @@ _MERGED_ROLES = ("system", "user", "assistant")
 _MESSAGES = Name("messages")
 _MESSAGE = Name("message")
 # What is kept of a message when neighbours are merged, by the key that the template reads.
-_KEPT_KEYS = (
-    "reasoning_content",
-    "reasoning",
-    "thinking",
-    "tool_calls",
-    "name",
-    "tool_name",
-    "tool_call_id",
-)
+_KEPT_KEYS = ("tool_calls", "name", "tool_name", "tool_call_id")
+_THINKING_KEYS = ("reasoning_content", "reasoning", "thinking")
 
 
 def chat_names(names: Names) -> ChatNames:
@@ -82,6 +75,7 @@ def _collate(chat: ChatNames, body: Body, uses: Uses) -> Body:
     if uses_names:
         keys |= {"name", "tool_name", "tool_call_id"}
     kept = [key for key in _KEPT_KEYS if key in keys and (key != "name" or uses_names)]
+    thinking = [key for key in _THINKING_KEYS[:1] if key in keys]
     roles, role, previous = Name("roles"), Name("role"), Name("previous")
     other: Expr = roles
     for known in _ROLES:
@@ -99,13 +93,14 @@ def _collate(chat: ChatNames, body: Body, uses: Uses) -> Body:
         (
             ("role", role),
             ("content", Concat((Item(previous, Const("content")), Const("\n\n"), content))),
-            *((key, Item(previous, Const(key))) for key in kept),
+            *((key, Item(previous, Const(key))) for key in (*thinking, *kept)),
         )
     )
     alone = DictLiteral(
         (
             ("role", role),
             ("content", content),
+            *((key, Or((*(Item(_MESSAGE, Const(k)) for k in _THINKING_KEYS), EMPTY))) for key in thinking),
             *((key, Conditional(_has(key), Item(_MESSAGE, Const(key)), Const(None))) for key in kept),
         )
     )

@@ -141,11 +141,10 @@ def json_of(state: State, value: Value, node: Node) -> Expr:
     if name == "string":
         return Call("json_string", (as_total(state, value),))
     if name in ("arguments", "properties"):
-        macro = Call(f"{name}_json", (value.expr,))
         there = state.facts.holds(value.expr)
-        return macro if there else Conditional(_is_nil(value), Const("null"), macro)
+        return Call(f"{name}_json" if there else f"{name}_or_null", (value.expr,))
     if name == "property_type":
-        return Call("json", (Call("type_text", (value.expr,)),))
+        return Call("type_json", (value.expr,))
     if name in _JSON:
         return Call(_JSON[name], (value.expr,))
     if names <= {"any", "string", "int", "bool", "strings", "anys", "nil", "missing"}:

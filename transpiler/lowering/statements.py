@@ -21,7 +21,7 @@ from transpiler.gotmpl.ast import (
     With,
 )
 from transpiler.jinja import ast as jinja
-from transpiler.jinja.walk import all_expressions, statements
+from transpiler.jinja.walk import all_expressions
 from transpiler.lowering.data import as_total
 from transpiler.lowering.expressions import condition_of, pipeline_value, truth
 from transpiler.lowering.jumps import may_jump, without_continue
@@ -44,7 +44,7 @@ from transpiler.ollama.functions import element_shape
 from transpiler.passes.scopes import Binding
 
 _ELEMENT_NAMES = {"messages": "message", "tools": "tool", "calls": "tool_call", "property_type": "type", "property_list": "option"}
-_SHARED_NAMES = ("content", "thinking", "tool_calls", "tool_name", "parameters", "last", "first", "index", "left")
+_SHARED_NAMES = ("content", "thinking", "tool_calls", "tool_name", "parameters", "last", "first", "index", "left", "skip")
 
 
 def lower_block(state: State, block: Sequence[Statement], tail: frozenset[int] = frozenset()) -> jinja.Body:
@@ -88,6 +88,9 @@ def _statement(state: State, stmt: Statement, declared: list[Binding], tail: fro
             out = [jinja.Set(state.loops[-1].names["skip"], jinja.TRUE)]
         case Break():
             names = state.loops[-1].names
+            if "stop" not in names:
+                outer = {loop.names["stop"] for loop in state.loops[:-1] if "stop" in loop.names}
+                names["stop"] = state.names.beside("stop", outer)
             out = [jinja.SetAttribute(STATE, names["stop"], jinja.TRUE), jinja.Set(names["skip"], jinja.TRUE)]
         case _:
             assert_never(stmt)
@@ -292,7 +295,7 @@ def _items(state: State, value: Value, names: set[str], node: Node) -> jinja.Exp
 def _new_loop(state: State, stmt: Range, value: Value, names: set[str]) -> Loop:
     state.loop_count += 1
     taken = {name for loop in state.loops for name in loop.names.values()}
-    shared = {hint: state.names.beside(hint, taken) for hint in (*_SHARED_NAMES, "skip", "stop")}
+    shared = {hint: state.names.beside(hint, taken) for hint in _SHARED_NAMES}
     return Loop(state.loop_count, stmt.span, names == {"messages"}, shared)
 
 
@@ -337,8 +340,7 @@ def _with_jumps(stmt: Range, loop: Loop, body: jinja.Body) -> tuple[jinja.Body, 
     read = {e.name for e in all_expressions(body) if isinstance(e, jinja.Name)}
     if loop.names["skip"] in read:
         body = (jinja.Set(loop.names["skip"], jinja.FALSE), *body)
-    stops = any(isinstance(s, jinja.SetAttribute) and s.name == loop.names["stop"] for s in statements(body))
-    if not stops:
+    if "stop" not in loop.names:
         return body, []
     stop = jinja.Attribute(jinja.Name(STATE), loop.names["stop"])
     body = (jinja.If(((jinja.Not(stop), body),)),)
