@@ -17,12 +17,19 @@ from transpiler.api import Options, transpile_source
 from transpiler.diagnostics import Diagnostic, TemplateError
 from transpiler.files import STDIN, is_ours, read_source, write_whole
 from transpiler.ollama.modelfile import chat_template, looks_like_modelfile, read_modelfile
+from transpiler.reading import mark_warning
 from transpiler.rendering import FORMATS, render
 from transpiler.source import Source
 
 __all__ = ["main"]
 
 _INPUT_ERRORS = 1
+
+
+class _WrongUse(click.ClickException):
+    """Said in one line."""
+
+    exit_code = 2
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -74,19 +81,20 @@ def convert(
     failed = False
     for name, target in zip(sources, targets, strict=True):
         try:
-            result = transpile_source(_template(name, kind), options)
+            source = _template(name, kind)
+            result = transpile_source(source, options)
         except TemplateError as error:
             _report(error.diagnostics, style)
             failed = True
             continue
-        _report(result.diagnostics, style)
+        _report((*mark_warning(source), *result.diagnostics), style)
         if target is None:
-            click.get_binary_stream("stdout").write(result.jinja.encode("utf-8"))
+            click.echo(result.jinja.encode("utf-8"), nl=False)
             continue
         try:
             write_whole(target, result.jinja)
         except OSError as error:
-            raise click.UsageError(f"{click.format_filename(target)}: {error.strerror}") from error
+            raise _WrongUse(f"{click.format_filename(target)}: {error.strerror}") from error
     if failed:
         sys.exit(_INPUT_ERRORS)
 
@@ -102,15 +110,15 @@ def explain_command(code: str | None) -> None:
     elif code.upper() in REGISTRY:
         click.echo(explain(code.upper()), nl=False)
     else:
-        raise click.UsageError(f"there is no code {code}; `gotmpl2jinja explain` lists all")
+        raise _WrongUse(f"there is no code {code}; `gotmpl2jinja explain` lists all")
 
 
 def _template(name: str, kind: str | None) -> Source:
     """The template of an input, which may stand inside a Modelfile."""
     try:
-        source = read_source(name)
+        source = read_source(name, utf16=kind != "template")
     except OSError as error:
-        raise click.UsageError(f"{click.format_filename(name)}: {error.strerror}") from error
+        raise _WrongUse(f"{click.format_filename(name)}: {error.strerror}") from error
     if kind == "modelfile" or (kind is None and looks_like_modelfile(source.text)):
         return chat_template(read_modelfile(source.text, name=source.name))
     return source
@@ -122,17 +130,17 @@ def _targets(sources: tuple[str, ...], output: str | None) -> list[Path | None]:
         names = ["stdin" if name == STDIN else Path(name).name.removesuffix(".gotmpl") for name in sources]
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
-            raise click.UsageError(f"two results would be called {twice}.jinja")
+            raise _WrongUse(f"two results would be called {twice}.jinja")
         return [Path(output, f"{name}.jinja") for name in names]
     if len(sources) > 1:
-        raise click.UsageError("several sources need `-o` with a folder, as in `-o results/`")
+        raise _WrongUse("several sources need `-o` with a folder, as in `-o results/`")
     return [None if output in (None, STDIN) else Path(str(output))]
 
 
 def _refuse_foreign(targets: Iterable[Path | None]) -> None:
     for target in targets:
         if target is not None and not is_ours(target):
-            raise click.UsageError(f"{click.format_filename(target)} is not a converted template; --force replaces it")
+            raise _WrongUse(f"{click.format_filename(target)} is not a converted template; --force replaces it")
 
 
 def _report(diagnostics: tuple[Diagnostic, ...], style: str) -> None:

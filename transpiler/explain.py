@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from transpiler import files
+from transpiler import reading
 from transpiler.codes import CodeInfo
 from transpiler.gotmpl import codes as gotmpl
 from transpiler.lowering import codes as lowering
@@ -15,10 +15,10 @@ from transpiler.passes import quirks
 
 __all__ = ["REGISTRY", "explain", "listing"]
 
-_TABLES = (gotmpl.CODES, modelfile.CODES, lowering.CODES, quirks.CODES, files.CODES)
+_TABLES = (gotmpl.CODES, modelfile.CODES, lowering.CODES, quirks.CODES, reading.CODES)
 
 REGISTRY: Mapping[str, CodeInfo] = MappingProxyType(
-    dict(sorted((code, info) for table in _TABLES for code, info in table.items()))
+    dict(sorted(((code, info) for table in _TABLES for code, info in table.items()), key=lambda entry: entry[0]))
 )
 """Every code, in order."""
 

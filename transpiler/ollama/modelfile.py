@@ -34,12 +34,12 @@ CODES: Mapping[str, CodeInfo] = {
         '`SYSTEM "Bob" says hi` is a value that isn\'t closed.',
     ),
     "GT124": CodeInfo("a Modelfile without FROM", "Ollama wants to know what the model is made from."),
-    "GT207": CodeInfo(
+    "GT221": CodeInfo(
         "a Modelfile without TEMPLATE",
         "The template then comes from the model that FROM names, which isn't in the Modelfile. `ollama show "
         "--template` prints it.",
     ),
-    "GT208": CodeInfo(
+    "GT222": CodeInfo(
         "a Modelfile with RENDERER",
         "With RENDERER, Ollama builds the prompt by code of its own and never looks at the template. Converting the "
         "template would give other prompts than the model gets.",
@@ -161,17 +161,17 @@ def chat_template(modelfile: Modelfile) -> Source:
     """Return the template that Ollama runs for a model.
 
     Raises:
-        TemplateError: it runs none (GT208), or not one of this file (GT207).
+        TemplateError: it runs none (GT222), or not one of this file (GT221).
     """
     template = modelfile.template
     for command in modelfile.commands:
         if command.name == "renderer" and command.value:
             message = f"`RENDERER {command.value}`: Ollama builds the prompts by code and not by a template"
             advice = "take RENDERER out to convert the template that Ollama ignores" if template else None
-            raise _error("GT208", modelfile.source, command.span, message, advice)
+            raise _error("GT222", modelfile.source, command.span, message, advice)
     if template is None:
         advice = f"`ollama show --template {modelfile.model}` may print it"
-        raise _error("GT207", modelfile.source, None, "the Modelfile has no TEMPLATE", advice)
+        raise _error("GT221", modelfile.source, None, "the Modelfile has no TEMPLATE", advice)
     return template
 
 
