@@ -10,9 +10,9 @@ from transpiler.diagnostics import Diagnostic, Severity, TemplateError
 from transpiler.gotmpl.ast import Template
 from transpiler.gotmpl.parser import parse
 from transpiler.jinja.printer import print_template
-from transpiler.lowering.lower import lower
+from transpiler.lowering.lower import Lowered, lower
 from transpiler.ollama.datamodel import Mode
-from transpiler.ollama.execution import chat_mode, thinking_tags
+from transpiler.ollama.execution import chat_mode, has_fim_form, thinking_tags
 from transpiler.ollama.functions import FUNCTIONS
 from transpiler.passes.edits import Repair, apply_edits, apply_repairs
 from transpiler.passes.quirks import find_quirks
@@ -75,24 +75,37 @@ def transpile_source(source: Source, options: Options | None = None) -> Result:
     else:
         analysed, quirks = _repair(source, analysed)
         repairs = [repair for _, repair in quirks]
-    mode: Literal["messages", "legacy"] = "messages" if analysed.mode is Mode.MESSAGES else "legacy"
     opening, closing = thinking_tags(analysed.template)
-    lowered = lower(
-        source,
-        analysed.template,
-        analysed.scopes,
-        analysed.shapes,
-        analysed.mode,
-        can_think=bool(opening and closing),
-        json_style=options.json,
-        header=_header(source, [d for d, _ in quirks] if repairs else []),
-    )
+    header = _header(source, [d for d, _ in quirks] if repairs else [])
+
+    def lowered_in(mode: Mode) -> Lowered:
+        shapes = analysed.shapes if mode is analysed.mode else infer_shapes(analysed.template, analysed.scopes, mode)
+        return lower(
+            source,
+            analysed.template,
+            analysed.scopes,
+            shapes,
+            mode,
+            can_think=bool(opening and closing),
+            json_style=options.json,
+            header=header,
+        )
+
+    lowered = lowered_in(analysed.mode)
+    fim = lowered_in(Mode.FIM) if has_fim_form(analysed.template) else None
     found = (*(diagnostic for diagnostic, _ in quirks), *lowered.diagnostics)
     diagnostics = tuple(sorted(found, key=lambda d: (d.span is not None, d.span)))
     if any(d.severity is Severity.ERROR for d in diagnostics):
         raise TemplateError(diagnostics)
     repaired = apply_edits(source.text, (repair.edit for repair in repairs))
-    return Result(print_template(lowered.body), repaired, diagnostics, mode)
+    mode: Literal["messages", "legacy"] = "messages" if analysed.mode is Mode.MESSAGES else "legacy"
+    return Result(
+        print_template(lowered.body),
+        repaired,
+        diagnostics,
+        mode,
+        print_template(fim.body) if fim is not None else None,
+    )
 
 
 def _analyse(template: Template) -> _Analysed:

@@ -184,7 +184,8 @@ def _print(expr: Expr) -> tuple[str, int]:
         case Concat(parts):
             return " ~ ".join(_expr(p, ATOM) for p in parts), SUM
         case Conditional(test, then, other):
-            return f"{_expr(then, OR)} if {_expr(test, OR)} else {_expr(other, OR)}", CONDITIONAL
+            ends = [_expr(e, ATOM if isinstance(e, Concat | Arithmetic) else OR) for e in (then, other)]
+            return f"{ends[0]} if {_expr(test, OR)} else {ends[1]}", CONDITIONAL
         case ListLiteral(items):
             return f"[{_args(items)}]", ATOM
         case DictLiteral(pairs):

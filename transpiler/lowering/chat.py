@@ -37,6 +37,7 @@ from transpiler.jinja.ast import (
 from transpiler.jinja.walk import Uses, all_expressions
 from transpiler.lowering.names import Names
 from transpiler.lowering.state import STATE, ChatNames
+from transpiler.ollama.datamodel import Mode
 
 _ROLES = ("system", "user", "assistant", "tool")
 _MERGED_ROLES = ("system", "user", "assistant")
@@ -49,21 +50,22 @@ _THINKING_KEYS = ("reasoning_content", "reasoning", "thinking")
 
 def chat_names(names: Names) -> ChatNames:
     """Names for the chat's variables that are not those of the Go template's."""
-    hints = ("system", "turns", "think", "think_set", "think_level", "call_names")
+    hints = ("system", "turns", "think", "think_set", "think_level", "call_names", "prompt", "response", "cut")
     return ChatNames(*(names.fresh(hint) for hint in hints))
 
 
-def chat_setup(chat: ChatNames, body: Body, uses: Uses, *, can_think: bool) -> Body:
+def chat_setup(chat: ChatNames, body: Body, uses: Uses, mode: Mode, *, can_think: bool) -> Body:
     """The statements that set the variables of `chat` that `body` reads."""
     read = uses.names
     out: list[Stmt] = []
-    turns = chat.turns in read
-    if turns:
-        out += _collate(chat, body, uses)
-    if chat.system in read:
-        out += _system(chat.system, Name(chat.turns) if turns else _MESSAGES)
-    if chat.call_names in read:
-        out.append(_call_names(chat.call_names))
+    if mode is Mode.MESSAGES:
+        turns = chat.turns in read
+        if turns:
+            out += _collate(chat, body, uses)
+        if chat.system in read:
+            out += _system(chat.system, Name(chat.turns) if turns else _MESSAGES)
+        if chat.call_names in read:
+            out.append(_call_names(chat.call_names))
     out += _thinking(chat, read, can_think=can_think)
     return tuple(out)
 

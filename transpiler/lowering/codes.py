@@ -35,6 +35,12 @@ CODES: Mapping[str, CodeInfo] = {
         "Go's parser takes `{{ $x = 1 }}` without a declaration, `{{ $x := $x }}`, and a variable of an if's one arm in "
         "the other; Ollama stops when it gets there.",
     ),
+    "GT208": CodeInfo(
+        "a last turn that Ollama can't print",
+        "A template without `.Messages` runs once a turn, and the last turn is cut behind the first `{{ .Response }}`. "
+        "The cut copy has no functions of Ollama's (json, currentDate, …) and no defined templates, and Ollama panics "
+        "where the block around `.Response` has an else.",
+    ),
     "GT301": CodeInfo(
         "a value whose printed form Jinja can't make",
         "Go prints lists of structs, pointers and images in forms that no portable Jinja can make. Print their fields, "

@@ -207,7 +207,7 @@ def _root_field(state: State, name: str) -> Value:
         return Value(Const(None), MISSING)
     chat = state.chat
     match name:
-        case "Response" if state.mode is Mode.MESSAGES:
+        case "Response" if state.mode is not Mode.LEGACY:
             return Value(EMPTY, known)
         case "IsThinkSet" if state.can_think:
             return Value(TRUE, known)
@@ -220,7 +220,10 @@ def _root_field(state: State, name: str) -> Value:
         "Think": chat.think,
         "ThinkLevel": chat.think_level,
         "IsThinkSet": chat.think_set,
+        "Prompt": chat.prompt,
+        "Response": chat.response,
+        "Suffix": "suffix",
     }
-    return Value(Name(names.get(name, name.lower())), known, optional=name == "Tools")
+    return Value(Name(names[name]), known, optional=name == "Tools")
 
 

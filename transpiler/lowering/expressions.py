@@ -30,6 +30,10 @@ from transpiler.ollama.datamodel import ALWAYS_TRUE, BOOL, FLOAT, INT, MAPS, NIL
 from transpiler.ollama.functions import SIGNATURES
 
 
+# The copy of a template that is cut for the last turn has only Go's own functions.
+_OLLAMA_FUNCTIONS = frozenset({"json", "currentDate", "yesterdayDate", "toTypeScriptType"})
+
+
 def value_of(state: State, operand: Operand) -> Value:
     """The value of an operand."""
     match operand:
@@ -183,6 +187,9 @@ def _call(state: State, node: Node, function: Identifier, operands: tuple[Operan
         wants = str(signature.least) if signature.most == signature.least else f"at least {signature.least}"
         message = f"wrong number of args for {function.name}: want {wants} got {len(args)}"
         return state.fail("GT205", node, message)
+    if state.cut is not None and function.name in _OLLAMA_FUNCTIONS:
+        message = f"`{function.name}` isn't there in the last turn"
+        state.fail("GT208", node, message, f'"{function.name}" is not a defined function')
     return FUNCTION_TABLE[function.name](state, node, args)
 
 

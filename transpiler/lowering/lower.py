@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from transpiler.diagnostics import Diagnostic
 from transpiler.gotmpl.ast import Block, Define, If, Range, Template, With
-from transpiler.jinja.ast import Blank, Body, Call, Comment, Macro, Name, Set, SetAttribute, Stmt, Verbatim
+from transpiler.jinja.ast import And, Blank, Body, Call, Comment, Macro, Name, Output, Set, SetAttribute, Stmt, Verbatim
 from transpiler.jinja.sharing import share
 from transpiler.jinja.simplify import simplify, simplify_body
 from transpiler.jinja.walk import statements, uses_of
@@ -16,7 +16,10 @@ from transpiler.lowering.prelude import with_needs
 from transpiler.lowering.state import STATE, JsonStyle, State
 from transpiler.lowering.statements import lower_block
 from transpiler.lowering.values import Value
+from transpiler.lowering.turns import TurnNames, turn_macro, turn_walk
+from transpiler.ollama.cut import find_cut
 from transpiler.ollama.datamodel import MESSAGES, NOTHING, ROOT, Mode
+from transpiler.ollama.execution import identifiers
 from transpiler.passes.scopes import Scopes
 from transpiler.passes.shapes import Shapes
 from transpiler.source import Source
@@ -41,7 +44,7 @@ def lower(
     json_style: JsonStyle = "go",
     header: str = "",
 ) -> Lowered:
-    """The Jinja form of a template that Ollama runs in messages mode.
+    """The Jinja form of a template that Ollama runs in `mode`.
 
     `can_think`: whether Ollama infers thinking tags, so that thinking is on unless the request says otherwise.
     `header`: the first comment of the output.
@@ -50,17 +53,17 @@ def lower(
     state = State(source, mode, scopes, shapes, names, chat_names(names), can_think, json_style)
     chat = state.chat
     state.holds("messages", "tools", "add_generation_prompt")
-    state.holds(chat.system, chat.turns, chat.think, chat.think_set, chat.think_level, chat.call_names)
+    state.holds(chat.prompt, chat.response, "suffix", chat.system, chat.turns, chat.think, chat.think_set, chat.think_level, chat.call_names)
     for define in template.defines:
         state.macros[define.name] = names.fresh(_macro_name(define.name))
     defines = tuple(_define(state, define) for define in template.defines)
-    main = lower_block(state, template.body, _last_loop(template.body, shapes))
+    main = _turns(state, template) if mode is Mode.LEGACY else _whole(state, template)
     # Simplifying first: only what is left is worth a variable.
     body = simplify(share(simplify_body((*defines, *main))))
-    macros = tuple(s for s in body if isinstance(s, Macro))
-    rest = tuple(s for s in body if not isinstance(s, Macro))
+    macros: Body = tuple(s for s in body if isinstance(s, Macro))
+    rest: Body = tuple(s for s in body if not isinstance(s, Macro))
     uses = uses_of(body)
-    setup = simplify_body(chat_setup(chat, body, uses, can_think=can_think))
+    setup = simplify_body(chat_setup(chat, body, uses, mode, can_think=can_think))
     before = uses_of(setup)
     prelude: list[Stmt] = []
     for macro in with_needs(uses.calls | before.calls):
@@ -70,6 +73,36 @@ def lower(
     head: Body = (Comment(header), Blank()) if header else ()
     whole = (*head, *prelude, *start, *_gap(start), *macros, *_gap(macros), *rest)
     return Lowered(whole, tuple(state.diagnostics.values()))
+
+
+def _whole(state: State, template: Template) -> Body:
+    """The template as Ollama runs it over all messages, or over a prompt and a suffix."""
+    if state.mode is Mode.FIM:
+        # Ollama fills gaps only where both are there.
+        both = And((Name(state.chat.prompt), Name("suffix")))
+        with state.inside(assuming=both):
+            state.branches -= 1
+            body = lower_block(state, template.body)
+            state.branches += 1
+        return body
+    return lower_block(state, template.body, _last_loop(template.body, state.shapes))
+
+
+def _turns(state: State, template: Template) -> Body:
+    """The template as Ollama runs it once a turn; one that prints no response gets it at its end."""
+    chat = state.chat
+    names = TurnNames(state.names.fresh("print_turn"), chat.system, chat.prompt, chat.response, chat.cut)
+    state.cut = cut = find_cut(template.body)
+    if cut is not None and cut.orphan is not None:
+        message = "Ollama can't cut the last turn at `.Response`: the block around it has an else"
+        state.fail("GT208", cut.orphan, message, "panic: interface conversion: parse.Node is nil")
+    body = lower_block(state, template.body)
+    if "response" not in identifiers(template):
+        body = (*body, Output(Name(chat.response)))
+    setup: Body = (Set(STATE, Call("namespace")),) if _uses_state(body) else ()
+    body = simplify_body(share((*setup, *body)))
+    cuts = chat.cut in uses_of(body).names
+    return (turn_macro(names, body, cut=cuts), *turn_walk(names, cut=cuts))
 
 
 def _gap(after: Body) -> Body:

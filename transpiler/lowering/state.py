@@ -13,6 +13,7 @@ from transpiler.jinja.ast import Attribute, Call, Const, Expr, Name, Set, SetAtt
 from transpiler.lowering.facts import Facts
 from transpiler.lowering.names import Names
 from transpiler.lowering.values import Loop, Value
+from transpiler.ollama.cut import Cut
 from transpiler.ollama.datamodel import NOTHING, ROOT, Mode, Shape
 from transpiler.passes.scopes import Binding, Scopes
 from transpiler.passes.shapes import Shapes
@@ -32,6 +33,9 @@ class ChatNames:
     think_set: str
     think_level: str
     call_names: str
+    prompt: str
+    response: str
+    cut: str
 
 
 @dataclass(slots=True)
@@ -54,6 +58,7 @@ class State:
     bound: dict[Binding, Value] = field(default_factory=dict)
     in_namespace: set[Binding] = field(default_factory=set)
     settled: set[Binding] = field(default_factory=set)
+    cut: Cut | None = None
     macros: dict[str, str] = field(default_factory=dict)
     pending: list[Stmt] = field(default_factory=list)
     diagnostics: dict[tuple[str, int], Diagnostic] = field(default_factory=dict)
@@ -76,6 +81,15 @@ class State:
         finally:
             self.branches -= 1
             self.dot, self.facts = before
+
+    @contextmanager
+    def after_cut(self) -> Iterator[None]:
+        """Code that does not run in the last turn."""
+        before, self.cut = self.cut, None
+        try:
+            yield
+        finally:
+            self.cut = before
 
     def holds(self, *names: str) -> None:
         """Say that variables of the emitted template never change, so that facts about them stay true."""

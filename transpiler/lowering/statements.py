@@ -59,6 +59,12 @@ def lower_block(state: State, block: Sequence[Statement], tail: frozenset[int] =
             skipped = jinja.Name(state.loops[-1].names["skip"])
             out.append(jinja.If(((jinja.Not(skipped), lower_block(state, rest, tail)),)))
             break
+        if rest and state.cut is not None and id(stmt) in state.cut.path:
+            # The last turn ends here: what follows is printed only in turns that have their answer.
+            with state.after_cut():
+                closing = lower_block(state, rest)
+            out.append(jinja.If(((jinja.Not(jinja.Name(state.chat.cut)), closing),)))
+            break
         if rest and id(stmt) in tail:
             # What follows the last loop over the messages is the generation prompt.
             prompt = lower_block(state, rest)
@@ -75,7 +81,11 @@ def _statement(state: State, stmt: Statement, declared: list[Binding], tail: fro
         case Comment(text):
             out = [jinja.Comment(" ".join(text.split()))] if text.strip() and _on_own_line(state, stmt) else []
         case Action(pipe):
-            out = _action(state, pipe, declared)
+            cut = state.cut
+            if cut is not None and stmt is cut.action and cut.pipe != pipe:
+                out = _cut_action(state, pipe, cut.pipe, declared)
+            else:
+                out = _action(state, pipe, declared)
         case If(pipe, body, orelse):
             out = _if(state, pipe, body, orelse, declared, tail)
         case With(pipe, body, orelse):
@@ -124,6 +134,14 @@ def _action(state: State, pipe: Pipeline, declared: list[Binding]) -> list[jinja
             state.bound[binding] = value
             return []
     return [state.write(binding, _stored(state, value))]
+
+
+def _cut_action(state: State, pipe: Pipeline, left: Pipeline | None, declared: list[Binding]) -> list[jinja.Stmt]:
+    """The action of which only a part runs in the last turn."""
+    last = _action(state, left, declared) if left is not None else []
+    with state.after_cut():
+        whole = _action(state, pipe, declared)
+    return [jinja.If(((jinja.Name(state.chat.cut), tuple(last)),), tuple(whole))]
 
 
 def _commands_value(state: State, pipe: Pipeline) -> Value:
