@@ -16,7 +16,7 @@ import click
 from transpiler.api import Options, transpile_source
 from transpiler.diagnostics import Diagnostic, TemplateError
 from transpiler.files import STDIN, is_ours, read_source, write_whole
-from transpiler.ollama.modelfile import chat_template, looks_like_modelfile, read_modelfile
+from transpiler.ollama.modelfile import chat_template, looks_like_modelfile, read_modelfile, unconverted
 from transpiler.reading import mark_warning
 from transpiler.rendering import FORMATS, render
 from transpiler.source import Source
@@ -81,13 +81,13 @@ def convert(
     failed = False
     for name, target in zip(sources, targets, strict=True):
         try:
-            source = _template(name, kind)
+            source, notes = _template(name, kind)
             result = transpile_source(source, options)
         except TemplateError as error:
             _report(error.diagnostics, style)
             failed = True
             continue
-        _report((*mark_warning(source), *result.diagnostics), style)
+        _report((*notes, *result.diagnostics), style)
         if target is None:
             click.echo(result.jinja.encode("utf-8"), nl=False)
             continue
@@ -113,15 +113,16 @@ def explain_command(code: str | None) -> None:
         raise _WrongUse(f"there is no code {code}; `gotmpl2jinja explain` lists all")
 
 
-def _template(name: str, kind: str | None) -> Source:
-    """The template of an input, which may stand inside a Modelfile."""
+def _template(name: str, kind: str | None) -> tuple[Source, tuple[Diagnostic, ...]]:
+    """The template of an input, which may stand inside a Modelfile, and what is to be said about the input."""
     try:
         source = read_source(name, utf16=kind != "template")
     except OSError as error:
         raise _WrongUse(f"{click.format_filename(name)}: {error.strerror}") from error
     if kind == "modelfile" or (kind is None and looks_like_modelfile(source.text)):
-        return chat_template(read_modelfile(source.text, name=source.name))
-    return source
+        modelfile = read_modelfile(source.text, source.name)
+        return chat_template(modelfile), (*modelfile.diagnostics, *unconverted(modelfile))
+    return source, mark_warning(source)
 
 
 def _targets(sources: tuple[str, ...], output: str | None) -> list[Path | None]:

@@ -10,12 +10,12 @@ from transpiler import reading
 from transpiler.codes import CodeInfo
 from transpiler.gotmpl import codes as gotmpl
 from transpiler.lowering import codes as lowering
-from transpiler.ollama import modelfile
+from transpiler.ollama import codes as ollama
 from transpiler.passes import quirks
 
 __all__ = ["REGISTRY", "explain", "listing"]
 
-_TABLES = (gotmpl.CODES, modelfile.CODES, lowering.CODES, quirks.CODES, reading.CODES)
+_TABLES = (gotmpl.CODES, ollama.CODES, lowering.CODES, quirks.CODES, reading.CODES)
 
 REGISTRY: Mapping[str, CodeInfo] = MappingProxyType(
     dict(sorted(((code, info) for table in _TABLES for code, info in table.items()), key=lambda entry: entry[0]))
@@ -23,7 +23,7 @@ REGISTRY: Mapping[str, CodeInfo] = MappingProxyType(
 """Every code, in order."""
 
 _KINDS = {
-    "GT1": "Ollama does not read the template",
+    "GT1": "Ollama does not read the text",
     "GT2": "Ollama fails when it runs the template",
     "GT3": "Jinja can't say it",
     "GT4": "it isn't what its author meant",

@@ -31,11 +31,14 @@ class Source:
 
     `origin` is set for a template that stands inside another text, a Modelfile say: `(outer, offset)`, where the
     template's character `i` is the outer text's character `offset + i`. Messages then point into the outer text.
+    Where characters of the outer text were left out, `gaps` says so: `(i, n)` for each place, in order; before the
+    template's character `i` lie `n` characters, of this place and of all before it, that the template has not got.
     """
 
     text: str
     name: str = "<template>"
     origin: tuple[Source, int] | None = None
+    gaps: tuple[tuple[int, int], ...] = ()
     _line_starts: list[int] = field(default_factory=list, init=False, repr=False, compare=False)
 
     def position(self, offset: int) -> Position:
@@ -56,7 +59,14 @@ class Source:
         if self.origin is None:
             return self, span
         outer, offset = self.origin
-        return outer.outermost(Span(span.start + offset, span.end + offset))
+        start = offset + self._shifted(span.start)
+        # The end lies behind the last character: what was left out after that doesn't belong to the place.
+        end = offset + self._shifted(span.end - 1) + 1 if span.end > span.start else start
+        return outer.outermost(Span(start, end))
+
+    def _shifted(self, at: int) -> int:
+        before = bisect_right(self.gaps, at, key=lambda gap: gap[0])
+        return at + self.gaps[before - 1][1] if before else at
 
     def _starts(self) -> list[int]:
         starts = self._line_starts

@@ -1,280 +1,172 @@
-"""Reads a Modelfile by Ollama's grammar, which is looser than it looks (`parser.ParseFile` of Ollama v0.34).
-
-A command is a keyword in any case and a value. A value is trimmed, then unquoted: `"…"` or three quotes, both over many
-lines, without escapes. The closing quote counts only at the end of a line, so that `SYSTEM "Bob" says hi` swallows what
-follows. Characters that can't be printed are dropped from values.
-"""
+"""What a Modelfile says: its template, as a text that knows its place in the file, and everything beside it."""
 
 from __future__ import annotations
 
 import re
-import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from transpiler.codes import CodeInfo
 from transpiler.diagnostics import Diagnostic, Severity, TemplateError
+from transpiler.ollama.modelfile_commands import KEYWORDS, Command, commands
+from transpiler.reading import decode
 from transpiler.source import Source, Span
 
-__all__ = ["CODES", "Command", "Modelfile", "chat_template", "looks_like_modelfile", "read_modelfile"]
-
-CODES: Mapping[str, CodeInfo] = {
-    "GT121": CodeInfo(
-        "a line of a Modelfile that is no command",
-        "A Modelfile is made of FROM, TEMPLATE, SYSTEM, ADAPTER, LICENSE, PARAMETER, MESSAGE, RENDERER, PARSER, "
-        "REQUIRES and DRAFT, in any case, each with a value behind a space. Comments are lines that begin with `#`. "
-        "Text of more than one line stands in quotes.",
-    ),
-    "GT122": CodeInfo(
-        "a MESSAGE of an unknown role", "`MESSAGE` takes one of system, user and assistant, in lower case, and a text."
-    ),
-    "GT123": CodeInfo(
-        "a Modelfile that ends too early",
-        "A quoted value isn't closed, or a command has no value. The closing quotes count only at the end of a line: "
-        '`SYSTEM "Bob" says hi` is a value that isn\'t closed.',
-    ),
-    "GT124": CodeInfo("a Modelfile without FROM", "Ollama wants to know what the model is made from."),
-    "GT221": CodeInfo(
-        "a Modelfile without TEMPLATE",
-        "The template then comes from the model that FROM names, which isn't in the Modelfile. `ollama show "
-        "--template` prints it.",
-    ),
-    "GT222": CodeInfo(
-        "a Modelfile with RENDERER",
-        "With RENDERER, Ollama builds the prompt by code of its own and never looks at the template. Converting the "
-        "template would give other prompts than the model gets.",
-    ),
-}
-
-_KEYWORDS = frozenset("from template system adapter license parameter message renderer parser requires draft".split())  # noqa: SIM905
-_ROLES = frozenset({"system", "user", "assistant"})
-_NEWLINE = re.compile(r"[\r\n]")
-_LETTERS = re.compile(r"[A-Za-z]*")
-_PARAMETER = re.compile(r"[A-Za-z0-9_]*")
-_BETWEEN = re.compile(r"(?:[ \t\r\n]|#[^\r\n]*)*")
-_HAS_COMMANDS = re.compile(r'^[ \t]*(?:FROM[ \t]|TEMPLATE[ \t]+")', re.IGNORECASE | re.MULTILINE)
-
-
-@dataclass(frozen=True, slots=True)
-class Command:
-    """One command: Ollama's name for it (`model` for FROM, a parameter's own name), its value, and where that stands.
-
-    `role` is set for a message.
-    """
-
-    name: str
-    value: str
-    span: Span
-    role: str = ""
+_MARK = "\ufeff"
+_COMMAND = re.compile(rf"[ \t]*(?:{'|'.join(KEYWORDS)})[ \t]", re.IGNORECASE)
+_QUOTED_TEMPLATE = re.compile(r"^[ \t]*TEMPLATE[ \t]+\"", re.IGNORECASE | re.MULTILINE)
+_FROM_ONE_WORD = re.compile(r"^[ \t]*FROM[ \t]+[^\s{]+[ \t]*$", re.MULTILINE)
+_COMMENT_OR_BLANK = re.compile(r"(?:[ \t]*(?:#[^\r\n]*)?(?:[\r\n]+|\Z))*")
 
 
 @dataclass(frozen=True, slots=True)
 class Modelfile:
-    """What a Modelfile says. `source` is its text without the characters that Ollama drops; spans are places in it.
+    """A Modelfile that Ollama's parser takes.
 
-    Of `template` and `system` the last one counts; messages, parameters and licenses add up.
+    Of a command that is given several times the last one counts; MESSAGE, LICENSE, ADAPTER, DRAFT and each PARAMETER
+    accumulate, in the order of the file. `template` knows where it stands in `source`. `messages` are pairs of role and
+    content. An absent command is None or empty; an empty TEMPLATE, SYSTEM, RENDERER or PARSER counts as absent.
+    `diagnostics` are warnings and notes; errors are raised.
     """
 
     source: Source
     commands: tuple[Command, ...]
+    template: Source | None
+    diagnostics: tuple[Diagnostic, ...]
 
     @property
-    def model(self) -> str:
-        """What FROM names."""
-        return self._last("model") or ""
-
-    @property
-    def template(self) -> Source | None:
-        """The template, as a text inside the Modelfile; None where there is none, or an empty one."""
-        found = [command for command in self.commands if command.name == "template"]
-        if not found or not found[-1].value:
-            return None
-        return Source(found[-1].value, self.source.name, (self.source, found[-1].span.start))
+    def from_(self) -> str:
+        """The base model: a name, or the path of a file or folder."""
+        return self._last("from") or ""
 
     @property
     def system(self) -> str | None:
-        """The system prompt."""
         return self._last("system")
 
     @property
     def messages(self) -> tuple[tuple[str, str], ...]:
-        """The messages that every chat begins with: role and content."""
-        return tuple((command.role, command.value) for command in self.commands if command.role)
+        return tuple((command.qualifier, command.value.text) for command in self._all("message"))
 
     @property
-    def parameters(self) -> tuple[tuple[str, str], ...]:
-        """Names and values of the parameters, in order; `stop` may come more than once."""
-        known = _KEYWORDS - {"from"} | {"model"}
-        return tuple((c.name, c.value) for c in self.commands if c.name not in known)
-
-    @property
-    def licenses(self) -> tuple[str, ...]:
-        """The licenses, in order."""
-        return tuple(command.value for command in self.commands if command.name == "license")
+    def parameters(self) -> Mapping[str, tuple[str, ...]]:
+        """All values of each parameter; Ollama takes all of `stop` and the last of the others."""
+        found: dict[str, tuple[str, ...]] = {}
+        for command in self._all("parameter"):
+            found[command.qualifier] = (*found.get(command.qualifier, ()), command.value.text)
+        return found
 
     @property
     def renderer(self) -> str | None:
-        """The name of the code in Ollama that builds prompts, instead of the template."""
         return self._last("renderer")
 
     @property
     def parser(self) -> str | None:
-        """The name of the code in Ollama that reads answers."""
         return self._last("parser")
 
-    def _last(self, name: str) -> str | None:
-        return next((command.value for command in reversed(self.commands) if command.name == name), None)
+    @property
+    def requires(self) -> str | None:
+        """The least version of Ollama."""
+        return self._last("requires")
+
+    @property
+    def adapters(self) -> tuple[str, ...]:
+        return tuple(command.value.text for command in self._all("adapter"))
+
+    @property
+    def licenses(self) -> tuple[str, ...]:
+        return tuple(command.value.text for command in self._all("license"))
+
+    @property
+    def drafts(self) -> tuple[str, ...]:
+        return tuple(command.value.text for command in self._all("draft"))
+
+    def _all(self, keyword: str) -> tuple[Command, ...]:
+        return tuple(command for command in self.commands if command.keyword == keyword)
+
+    def _last(self, keyword: str) -> str | None:
+        found = self._all(keyword)
+        return (found[-1].value.text or None) if found else None
 
 
-def looks_like_modelfile(text: str) -> bool:
-    """Whether a text is a Modelfile and not a bare template: it begins with a command, and has FROM or TEMPLATE."""
-    at = _skip(_BETWEEN, text.removeprefix("\ufeff"), 0)
-    word = _LETTERS.match(text.removeprefix("\ufeff"), at)
-    return word is not None and word.group().lower() in _KEYWORDS and _HAS_COMMANDS.search(text) is not None
+def read_modelfile(text: str | bytes, name: str = "Modelfile") -> Modelfile:
+    """Read a Modelfile as Ollama 0.34 does; bytes are UTF-8, or UTF-16 with a byte order mark.
 
-
-def read_modelfile(text: str, *, name: str = "Modelfile") -> Modelfile:
-    """Read the text of a Modelfile.
-
-    Raises:
-        TemplateError: Ollama would refuse it (GT121 to GT124).
+    Raises TemplateError, with one error, where Ollama's parser would refuse it.
     """
-    source = Source(text.removeprefix("\ufeff"), name)
-    pieces: list[str] = []
-    commands: list[Command] = []
-    done = length = 0
-    for command in _commands(source):
-        before = source.text[done : command.span.start]
-        value = _printable(source.text[command.span.start : command.span.end])
-        done, length = command.span.end, length + len(before)
-        pieces += (before, value)
-        begin, end = _unquoted(value)
-        commands.append(Command(command.name, value[begin:end], Span(length + begin, length + end), command.role))
-        length += len(value)
-    if all(command.name != "model" for command in commands):
-        raise _error("GT124", source, None, "no FROM line", "begin the Modelfile with `FROM` and the model's name")
-    pieces.append(source.text[done:])
-    return Modelfile(Source("".join(pieces), name), tuple(commands))
+    source = decode(text, name, utf16=True) if isinstance(text, bytes) else Source(text, name)
+    if source.text.startswith(_MARK):
+        source = Source(source.text[1:], name)
+    found = tuple(commands(source))
+    if not any(command.keyword == "from" for command in found):
+        raise _refused("GT154", "the Modelfile has no FROM", source, Span(0, 0), "`FROM NAME` names the base model")
+    templates = [command for command in found if command.keyword == "template"]
+    if not templates or not templates[-1].value.text:
+        return Modelfile(source, found, None, ())
+    return Modelfile(source, found, templates[-1].value, _dropped(source, templates[-1]))
 
 
 def chat_template(modelfile: Modelfile) -> Source:
-    """Return the template that Ollama runs for a model.
+    """The template by which Ollama makes the model's prompts.
 
-    Raises:
-        TemplateError: it runs none (GT222), or not one of this file (GT221).
+    Raises TemplateError for a Modelfile with RENDERER (GT907), where no template is run, or without a template (GT908).
     """
-    template = modelfile.template
-    for command in modelfile.commands:
-        if command.name == "renderer" and command.value:
-            message = f"`RENDERER {command.value}`: Ollama builds the prompts by code and not by a template"
-            advice = "take RENDERER out to convert the template that Ollama ignores" if template else None
-            raise _error("GT222", modelfile.source, command.span, message, advice)
-    if template is None:
-        advice = f"`ollama show --template {modelfile.model}` may print it"
-        raise _error("GT221", modelfile.source, None, "the Modelfile has no TEMPLATE", advice)
-    return template
+    renderers = [command for command in modelfile.commands if command.keyword == "renderer"]
+    if renderers and renderers[-1].value.text:
+        message = f"the prompt is made by Ollama's renderer `{renderers[-1].value.text}`, not by a template"
+        help = "convert nothing: use the chat template that the model's makers publish"
+        raise _refused("GT907", message, modelfile.source, renderers[-1].span, help)
+    if modelfile.template is None:
+        bases = [command for command in modelfile.commands if command.keyword == "from"]
+        help = f"the template is that of the base model; `ollama show --template {modelfile.from_}` prints it"
+        raise _refused("GT908", "the Modelfile has no TEMPLATE", modelfile.source, bases[-1].span, help)
+    return modelfile.template
 
 
-def _commands(source: Source) -> Iterator[Command]:
-    """The commands as they stand: values neither trimmed nor unquoted."""
-    text = source.text
-    at = _skip(_BETWEEN, text, 0)
-    while at < len(text):
-        start = at
-        # The first character may be anything; one that can't be printed is dropped.
-        at = _skip(_LETTERS, text, at + 1)
-        word = _printable(text[start:at])
-        keyword = word.lower()
-        if at == len(text):
-            raise _ends(source, Span(start, at), f"the Modelfile ends after `{word}`")
-        if keyword not in _KEYWORDS or text[at] not in " \t":
-            message = f"`{word}` needs a value" if keyword in _KEYWORDS else f"unknown command `{_line(text, start)}`"
-            raise _error("GT121", source, Span(start, at), message, f"commands are {_listed()}")
-        at += 1
-        name, role = "model" if keyword == "from" else keyword, ""
-        if keyword == "parameter":
-            name, at = _word(source, _PARAMETER, at, "parameter")
-        elif keyword == "message":
-            role, at = _word(source, _LETTERS, at, "role")
-            if role not in _ROLES:
-                place = Span(at - 1 - len(role), at - 1)
-                message = "message role must be one of system, user and assistant"
-                raise _error("GT122", source, place, message, None)
-        end = _value_end(source, at)
-        yield Command(name, "", Span(at, end), role)
-        at = _skip(_BETWEEN, text, end)
+def unconverted(modelfile: Modelfile) -> tuple[Diagnostic, ...]:
+    """A note for what Ollama's server adds to a chat before the template runs."""
+    told = [c for c in modelfile.commands if c.keyword in ("system", "message") and c.value.text]
+    if not told:
+        return ()
+    words = " and ".join(sorted({command.keyword.upper() for command in told}, reverse=True))
+    message = f"{words}: not part of the template, and not in the result"
+    help = "put it in front of the chat's messages, as Ollama's server does"
+    return (Diagnostic("GT909", Severity.NOTE, message, modelfile.source, told[0].span, help=help),)
 
 
-def _word(source: Source, kind: re.Pattern[str], at: int, what: str) -> tuple[str, int]:
-    """A parameter's name or a role, and where its value begins."""
-    end = _skip(kind, source.text, at)
-    if source.text[end : end + 1] not in (" ", "\t"):
-        raise _ends(source, Span(at, end + 1), f"the {what} needs a value on the same line")
-    return source.text[at:end], end + 1
+def looks_like_modelfile(text: str) -> bool:
+    """Whether a text is a Modelfile rather than a bare template.
 
-
-def _value_end(source: Source, start: int) -> int:
-    """Where a value ends: at the first line end where its quotes are closed.
-
-    A line is looked at once, so that a long value takes time by its length (Ollama's own takes its square).
+    It is if a line begins with a TEMPLATE in quotes, whatever else is wrong. Else it has to begin, behind comments and
+    blank lines, with a command; and it has a FROM in capitals with one word behind it, or Ollama's parser takes the whole
+    text and its base model isn't made of actions: a template may begin with `From now on …`.
     """
-    text = source.text
-    opening: str | None = None
-    at = start
-    while True:
-        newline = _NEWLINE.search(text, at)
-        end = newline.start() if newline else len(text)
-        line = _printable(text[at:end]).strip(" \t")
-        if opening is None:
-            opening = '"""' if line.startswith('"""') else '"' if line.startswith('"') else ""
-            closed = len(line) >= 2 * len(opening) and line.endswith(opening)
-        else:
-            closed = line.endswith(opening)
-        if closed:
-            return end
-        if newline is None:
-            raise _ends(source, Span(start, start + len(_line(text, start))), f"the value isn't closed by `{opening}`")
-        at = newline.end()
+    text = text.removeprefix(_MARK)
+    if _QUOTED_TEMPLATE.search(text) is not None:
+        return True
+    start = _COMMENT_OR_BLANK.match(text)
+    if _COMMAND.match(text, start.end() if start else 0) is None:
+        return False
+    if _FROM_ONE_WORD.search(text) is not None:
+        return True
+    try:
+        return "{{" not in read_modelfile(text).from_
+    except TemplateError:
+        return False
 
 
-def _unquoted(value: str) -> tuple[int, int]:
-    """Where in a whole value the text between its quotes stands."""
-    end = len(value.rstrip(" \t\r\n"))
-    begin = len(value) - len(value.lstrip(" \t\r\n"))
-    if begin >= end:
-        return end, end
-    width = 3 if value.startswith('"""', begin) else 1 if value.startswith('"', begin) else 0
-    return begin + width, end - width
+def _dropped(source: Source, template: Command) -> tuple[Diagnostic, ...]:
+    if not template.dropped:
+        return ()
+    count, at = len(template.dropped), template.dropped[0]
+    number = ord(source.text[at])
+    if count == 1:
+        message = "Ollama drops 1 character of this template that is not printable"
+    else:
+        message = f"Ollama drops {count} characters of this template that are not printable"
+    label = f"U+{number:04X}" if count == 1 else f"U+{number:04X} is the first of them"
+    escape = f"\\u{number:04x}" if number <= 0xFFFF else f"\\U{number:08x}"
+    help = f'dropped here too; `{{{{ "{escape}" }}}}` prints one'
+    return (Diagnostic("GT451", Severity.WARNING, message, source, Span(at, at + 1), label=label, help=help),)
 
 
-def _printable(text: str) -> str:
-    """A value without what Go's `strconv.IsPrint` says no to; line ends and tabs stay.
-
-    Characters that this Python doesn't know are kept: they are newer than its tables.
-    """
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(c for c in text if c.isprintable() or c in "\t\r\n" or unicodedata.category(c) == "Cn")
-
-
-def _skip(pattern: re.Pattern[str], text: str, at: int) -> int:
-    found = pattern.match(text, at)
-    return found.end() if found else at
-
-
-def _line(text: str, start: int) -> str:
-    found = _NEWLINE.search(text, start)
-    line = text[start : found.start() if found else len(text)]
-    return line if len(line) <= 40 else line[:40] + "…"
-
-
-def _listed() -> str:
-    return ", ".join(sorted(word.upper() for word in _KEYWORDS))
-
-
-def _ends(source: Source, span: Span, message: str) -> TemplateError:
-    return _error("GT123", source, span, message, "closing quotes count only at the end of a line")
-
-
-def _error(code: str, source: Source, span: Span | None, message: str, advice: str | None) -> TemplateError:
-    return TemplateError((Diagnostic(code, Severity.ERROR, message, source, span, help=advice),))
+def _refused(code: str, message: str, source: Source, span: Span, help: str) -> TemplateError:
+    return TemplateError((Diagnostic(code, Severity.ERROR, message, source, span, help=help),))
