@@ -50,6 +50,13 @@ def main() -> None:
     show_default=True,
     help="JSON as Ollama prints it, or by the engine's own tojson.",
 )
+@click.option(
+    "--mode",
+    type=click.Choice(["chat", "fim"]),
+    default="chat",
+    show_default=True,
+    help="The template for chats, or the one for filling in the middle.",
+)
 @click.option("--kind", type=click.Choice(["template", "modelfile"]), help="What SOURCE is.  [default: by its content]")
 @click.option("--force", is_flag=True, help="Replace existing files that this command didn't write.")
 @click.option(
@@ -65,6 +72,7 @@ def convert(
     output: str | None,
     exact: bool,
     json_style: Literal["go", "native"],
+    mode: Literal["chat", "fim"],
     kind: str | None,
     force: bool,
     style: str,
@@ -88,11 +96,16 @@ def convert(
             failed = True
             continue
         _report((*notes, *result.diagnostics), style)
+        jinja = result.jinja if mode == "chat" else result.fim
+        if jinja is None:
+            click.echo(f"Error: {click.format_filename(name)} has no fill-in-the-middle form", err=True)
+            failed = True
+            continue
         if target is None:
-            click.echo(result.jinja.encode("utf-8"), nl=False)
+            click.echo(jinja.encode("utf-8"), nl=False)
             continue
         try:
-            write_whole(target, result.jinja)
+            write_whole(target, jinja)
         except OSError as error:
             raise _WrongUse(f"{click.format_filename(target)}: {error.strerror}") from error
     if failed:

@@ -1,0 +1,205 @@
+"""The command: streams, exit codes, files, and inputs that are no templates."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from transpiler.cli import main
+from transpiler.explain import REGISTRY
+
+GOOD = "{{ range .Messages }}<|{{ .Role }}|>{{ .Content }}{{ end }}"
+OURS = "{#- Converted from chat.gotmpl by gotmpl2jinja. -#}\n"
+
+
+def run(*arguments: str | Path, stdin: bytes | None = None) -> Result:
+    """Run the command; whatever it does, it leaves no traceback."""
+    result = CliRunner().invoke(main, list(map(str, arguments)), input=stdin, prog_name="gotmpl2jinja")
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    assert "Traceback" not in result.output
+    return result
+
+
+@pytest.fixture
+def chat(tmp_path: Path) -> Path:
+    path = tmp_path / "chat.gotmpl"
+    path.write_text(GOOD, encoding="utf-8")
+    return path
+
+
+class TestConvert:
+    def test_the_result_goes_to_stdout(self, chat: Path) -> None:
+        result = run("convert", chat)
+        assert result.exit_code == 0
+        assert result.stdout.startswith(OURS)
+        assert result.stderr == ""
+
+    def test_the_standard_input(self) -> None:
+        result = run("convert", "-", stdin=GOOD.encode())
+        assert result.exit_code == 0
+        assert "<|" in result.stdout
+
+    def test_warnings_go_to_stderr_and_are_no_failure(self) -> None:
+        result = run("convert", "-", stdin=b"{{ range .Tools }}{{ .Function }}{{ end }}" + GOOD.encode())
+        assert result.exit_code == 0
+        assert "warning[GT402]" in result.stderr
+        assert "GT402]:" not in result.stdout
+
+    def test_a_modelfile_is_told_by_its_content(self, tmp_path: Path) -> None:
+        path = tmp_path / "Modelfile"
+        path.write_text(f'FROM llama3\nTEMPLATE """{GOOD}"""\n', encoding="utf-8")
+        assert "FROM" not in run("convert", path).stdout
+        assert "FROM" in run("convert", path, "--kind", "template").stdout
+
+    def test_a_template_that_is_no_modelfile(self, chat: Path) -> None:
+        assert "[GT151]" in run("convert", chat, "--kind", "modelfile").stderr
+
+    def test_exact_keeps_what_is_there(self) -> None:
+        template = b"{{ range .Tools }}{{ .Function }}{{ end }}" + GOOD.encode()
+        assert run("convert", "-", stdin=template).stdout != run("convert", "-", "--exact", stdin=template).stdout
+
+    def test_native_json(self) -> None:
+        template = b"{{ range .Tools }}{{ json .Function }}{{ end }}" + GOOD.encode()
+        assert "tojson" in run("convert", "-", "--json", "native", stdin=template).stdout
+
+    def test_fill_in_the_middle(self) -> None:
+        template = b"{{ if .Suffix }}<pre>{{ .Prompt }}<suf>{{ .Suffix }}<mid>{{ else }}{{ .Prompt }}{{ end }}"
+        result = run("convert", "-", "--mode", "fim", stdin=template)
+        assert result.exit_code == 0
+        assert "suffix" in result.stdout
+
+    def test_a_template_without_fill_in_the_middle(self, chat: Path) -> None:
+        result = run("convert", chat, "--mode", "fim")
+        assert (result.exit_code, result.stdout) == (1, "")
+        assert "no fill-in-the-middle form" in result.stderr
+
+    def test_json_diagnostics(self) -> None:
+        result = run("convert", "-", "--format", "json", stdin=b"{{ nope }}\n{{ nope }}")
+        assert [json.loads(line)["line"] for line in result.stderr.splitlines()] == [1, 2]
+
+
+class TestFiles:
+    def test_one_file(self, chat: Path, tmp_path: Path) -> None:
+        target = tmp_path / "out.jinja"
+        result = run("convert", chat, "-o", target)
+        assert (result.exit_code, result.stdout) == (0, "")
+        assert target.read_text(encoding="utf-8").startswith(OURS)
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["chat.gotmpl", "out.jinja"]
+
+    def test_a_folder_is_made(self, chat: Path, tmp_path: Path) -> None:
+        other = tmp_path / "other.gotmpl"
+        other.write_text(GOOD, encoding="utf-8")
+        assert run("convert", chat, other, "-o", f"{tmp_path}/new/").exit_code == 0
+        assert sorted(path.name for path in (tmp_path / "new").iterdir()) == ["chat.jinja", "other.jinja"]
+
+    def test_several_need_a_folder(self, chat: Path, tmp_path: Path) -> None:
+        result = run("convert", chat, chat, "-o", tmp_path / "out.jinja")
+        assert result.exit_code == 2
+        assert "several sources" in result.stderr
+
+    def test_two_results_of_one_name(self, chat: Path, tmp_path: Path) -> None:
+        assert run("convert", chat, chat, "-o", f"{tmp_path}/").exit_code == 2
+
+    def test_one_bad_of_several(self, chat: Path, tmp_path: Path) -> None:
+        bad = tmp_path / "bad.gotmpl"
+        bad.write_text("{{ if }}", encoding="utf-8")
+        assert run("convert", bad, chat, "-o", f"{tmp_path}/new/").exit_code == 1
+        assert [path.name for path in (tmp_path / "new").iterdir()] == ["chat.jinja"]
+
+    def test_a_foreign_file_is_kept(self, chat: Path, tmp_path: Path) -> None:
+        target = tmp_path / "out.jinja"
+        target.write_text("mine", encoding="utf-8")
+        result = run("convert", chat, "-o", target)
+        assert result.exit_code == 2
+        assert "--force" in result.stderr
+        assert target.read_text(encoding="utf-8") == "mine"
+        assert run("convert", chat, "-o", target, "--force").exit_code == 0
+        assert target.read_text(encoding="utf-8").startswith(OURS)
+
+    def test_our_file_is_replaced_and_keeps_its_permissions(self, chat: Path, tmp_path: Path) -> None:
+        target = tmp_path / "out.jinja"
+        run("convert", chat, "-o", target)
+        target.chmod(0o640)
+        chat.write_text(GOOD + "!", encoding="utf-8")
+        assert run("convert", chat, "-o", target).exit_code == 0
+        assert "!" in target.read_text(encoding="utf-8")
+        assert stat.S_IMODE(target.stat().st_mode) == 0o640
+
+    def test_a_failed_write_leaves_nothing(self, chat: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        def fail(_: int) -> None:
+            raise OSError(28, os.strerror(28))
+
+        monkeypatch.setattr("os.fsync", fail)
+        result = run("convert", chat, "-o", tmp_path / "out.jinja")
+        assert result.exit_code == 2
+        assert os.strerror(28) in result.stderr
+        assert [path.name for path in tmp_path.iterdir()] == ["chat.gotmpl"]
+
+    @pytest.mark.parametrize("name", ["missing.gotmpl", "."])
+    def test_what_cannot_be_read_is_one_line(self, name: str, tmp_path: Path) -> None:
+        result = run("convert", tmp_path / name)
+        assert result.exit_code == 2
+        assert len(result.stderr.splitlines()) == 1
+
+
+BAD = {
+    "empty": (b"", "1:1: error[GT905]"),
+    "binary": (b"GGUF\0\1\2", "1:5: error[GT904]"),
+    "invalid UTF-8": (b"abc\n\xff{{ .X }}", "2:1: error[GT903] invalid UTF-8 at byte offset 4"),
+    "5 MiB": (b"x" * (5 << 20), "1:1: error[GT901]"),
+    "200 nested ifs": (b"{{ if . }}" * 200 + b"{{ end }}" * 200, ": error[GT902]"),
+    "unclosed action": (b"{{ range .Messages }}{{ .Content", "1:22: error[GT102]"),
+    "unclosed string": (b'{{ range .Messages }}{{ "x }}{{ end }}', "1:25: error[GT102]"),
+    "unknown function": (b"{{ range .Messages }}{{ nope .Content }}{{ end }}", "1:25: error[GT104]"),
+    "undefined template": (b'{{ range .Messages }}{{ template "x" . }}{{ end }}', "1:22: error[GT201]"),
+    "unclosed Modelfile": (b'FROM x\nTEMPLATE """{{ .Prompt }}', "2:10: error[GT153]"),
+}
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_a_bad_input_is_refused_with_its_place(kind: str, tmp_path: Path) -> None:
+    data, expected = BAD[kind]
+    source = tmp_path / "bad.gotmpl"
+    source.write_bytes(data)
+    result = run("convert", source, "--format", "concise", "-o", tmp_path / "out.jinja")
+    assert result.exit_code == 1
+    assert expected in result.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["bad.gotmpl"]
+    full = run("convert", source)
+    assert full.exit_code == 1
+    assert full.stdout == ""
+
+
+def test_a_field_that_a_message_has_not_got(tmp_path: Path) -> None:
+    """Ollama stops when it gets there, and so does the emitted template."""
+    result = run("convert", "-", "--format", "concise", stdin=b"{{ range .Messages }}{{ .Nope }}{{ end }}")
+    assert "<stdin>:1:25: " in result.stderr
+    assert "[GT202]" in result.stderr
+
+
+class TestExplain:
+    @pytest.mark.parametrize("code", REGISTRY)
+    def test_every_code(self, code: str) -> None:
+        result = run("explain", code.lower())
+        assert result.exit_code == 0
+        assert result.stdout.startswith(f"{code}: ")
+        assert max(map(len, result.stdout.splitlines())) <= 100
+
+    def test_all(self) -> None:
+        assert all(code in run("explain").stdout for code in REGISTRY)
+
+    def test_an_unknown_code(self) -> None:
+        assert run("explain", "GT000").exit_code == 2
+
+
+def test_version() -> None:
+    assert run("--version").stdout.startswith("gotmpl2jinja ")
+
+
+def test_an_unknown_option_is_wrong_use() -> None:
+    assert run("convert", "--nope").exit_code == 2
