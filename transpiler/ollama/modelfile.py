@@ -15,7 +15,7 @@ _MARK = "\ufeff"
 _COMMAND = re.compile(rf"[ \t]*(?:{'|'.join(KEYWORDS)})[ \t]", re.IGNORECASE)
 _QUOTED_TEMPLATE = re.compile(r"^[ \t]*TEMPLATE[ \t]+\"", re.IGNORECASE | re.MULTILINE)
 _FROM_ONE_WORD = re.compile(r"^[ \t]*FROM[ \t]+[^\s{]+[ \t]*$", re.MULTILINE)
-_COMMENT_OR_BLANK = re.compile(r"(?:[ \t]*(?:#[^\r\n]*)?(?:[\r\n]+|\Z))*")
+_COMMENT_OR_BLANK = re.compile(r"(?:[ \t]*+(?:#[^\r\n]*+)?+(?:[\r\n]++|\Z))*+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +136,8 @@ def looks_like_modelfile(text: str) -> bool:
     """Whether a text is a Modelfile rather than a bare template.
 
     It is if a line begins with a TEMPLATE in quotes, whatever else is wrong. Else it has to begin, behind comments and
-    blank lines, with a command; and it has a FROM in capitals with one word behind it, or Ollama's parser takes the whole
-    text and its base model isn't made of actions: a template may begin with `From now on …`.
+    blank lines, with a command; and it has a FROM in capitals with one word behind it, or Ollama's parser takes the
+    whole text and its base model isn't made of actions: a template may begin with `From now on …`.
     """
     text = text.removeprefix(_MARK)
     if _QUOTED_TEMPLATE.search(text) is not None:
