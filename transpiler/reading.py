@@ -51,8 +51,12 @@ def decode(data: bytes, name: str, *, utf16: bool = False) -> Source:
             raise _binary(data, name) from error
         raise _invalid(data, name, encoding or "utf-8", error) from error
     if "\0" in text:
-        raise _binary(data, name) if encoding is None else _refused(
-            "GT904", "the input is not a text: it has NUL characters", Source(text, name), text.index("\0")
+        raise (
+            _binary(data, name)
+            if encoding is None
+            else _refused(
+                "GT904", "the input is not a text: it has NUL characters", Source(text, name), text.index("\0")
+            )
         )
     return Source(text, name)
 
