@@ -176,9 +176,9 @@ def test_everything_that_a_modelfile_says() -> None:
 def test_what_is_absent_or_empty() -> None:
     for text in ("FROM x", 'FROM x\nTEMPLATE {{ .Prompt }}\nTEMPLATE ""\nSYSTEM ""\nRENDERER ""\n'):
         modelfile = read_modelfile(text)
-        assert modelfile.template is modelfile.system is modelfile.renderer is modelfile.parser is None
-        assert modelfile.messages == modelfile.licenses == ()
-        assert modelfile.parameters == {}
+        assert modelfile.template is None
+        assert [modelfile.system, modelfile.renderer, modelfile.parser, modelfile.requires] == [None] * 4
+        assert [*modelfile.messages, *modelfile.licenses, *modelfile.adapters, *modelfile.parameters] == []
 
 
 def test_a_place_in_a_template_is_a_place_in_the_modelfile() -> None:
