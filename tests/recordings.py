@@ -11,6 +11,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -96,7 +97,9 @@ def record(path: Path, go: str, chats: Sequence[Chat], renderings: Sequence[Rend
         row = [digest(said[chat.name]) for chat in group]
         lines.append(" ".join(_SAME if i and one == row[i - 1] else one for i, one in enumerate(row)))
     path.parent.mkdir(exist_ok=True)
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8", newline="", errors="surrogateescape")
+    whole = path.with_name(f"{path.name}.{os.getpid()}")  # tests run side by side: never half a file
+    whole.write_text("\n".join(lines) + "\n", encoding="utf-8", newline="", errors="surrogateescape")
+    whole.replace(path)
 
 
 def load(path: Path, go: str) -> tuple[Recording, tuple[Chat, ...]]:

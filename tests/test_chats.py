@@ -33,7 +33,7 @@ def context_of(**request: object) -> dict[str, object]:
 
 
 def test_the_enumeration_is_every_sequence_of_seven_kinds() -> None:
-    assert len(enumerated()) == (1 + 7) * 2 * 6 + (49 + 343) * 2 * 3
+    assert len(enumerated()) == (1 + 7) * 2 * 6 + 49 * 2 * 3 + 343 * 3
     assert enumerated(1) == enumerated()[: len(enumerated(1))]
 
 

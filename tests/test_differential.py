@@ -7,7 +7,7 @@ texts are recordings of Ollama (see `recordings`); where Go is installed the rec
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 from itertools import pairwise
 from pathlib import Path
@@ -80,6 +80,7 @@ class Case:
         result = transpile(original, name=source.name, options=Options(exact=exact))
         self.go = original if exact else result.repaired
         self.recording = path_of(source.stem, repaired=self.go != original)
+        self.legacy = result.mode == "legacy"
         self._chat = result.jinja
         self._fim = result.fim
 
@@ -107,30 +108,46 @@ def case_of(source: Path, exact: bool) -> Case:
     return Case(source, exact)
 
 
+Loaded = tuple[Recording, tuple[Chat, ...]]
+
+
+@pytest.fixture
+def recording_of(update: bool, oracle_or_reason: Oracle | str) -> Callable[[Case], Loaded]:
+    """Reads the recording of a case and the chats that it is about; with `--update` it is recorded anew before."""
+
+    def load_or_fail(case: Case) -> Loaded:
+        if update:
+            record_anew(case, oracle_or_reason)
+        try:
+            return load(case.recording, case.go)
+        except StaleRecording as error:
+            pytest.fail(str(error))
+
+    return load_or_fail
+
+
 @modes
 def test_output_renders_as_recorded(
-    source: Path, exact: bool, update: bool, oracle_if_any: Oracle | None, request: pytest.FixtureRequest
+    source: Path, exact: bool, recording_of: Callable[[Case], Loaded], oracle_if_any: Oracle | None
 ) -> None:
     case = case_of(source, exact)
-    if update:
-        record_anew(case, request.getfixturevalue("oracle_or_reason"))
-    recording, chats = load_or_fail(case)
+    recording, chats = recording_of(case)
     wrong = [chat for chat in chats if digest(case.render(chat)) != recording.digests[chat.name]]
     if wrong:
-        pytest.fail(
-            f"{len(wrong)} of {len(chats)} chats differ\n" + describe(case, wrong[:3], recording, oracle_if_any)
-        )
+        shown = describe(case, wrong[:3], recording, oracle_if_any)
+        pytest.fail(f"{len(wrong)} of {len(chats)} chats differ\n{shown}")
 
 
 @modes
-def test_recording_is_what_ollama_renders(source: Path, exact: bool, oracle: Oracle) -> None:
+def test_recording_is_what_ollama_renders(
+    source: Path, exact: bool, recording_of: Callable[[Case], Loaded], oracle: Oracle
+) -> None:
     case = case_of(source, exact)
-    recording, _ = load_or_fail(case)
+    recording, _ = recording_of(case)
     chats = chats_for(oracle.tags(case.go).identifiers)
-    said = case.ask(oracle, chats)
-    assert {chat.name: digest(one) for chat, one in zip(chats, said, strict=True)} == recording.digests
-    texts = {chat.name: one for chat, one in zip(chats, said, strict=True)}
-    assert {name: texts[name].text for name in recording.shown} == {n: r.text for n, r in recording.shown.items()}
+    said = {chat.name: one for chat, one in zip(chats, case.ask(oracle, chats), strict=True)}
+    assert {name: digest(one) for name, one in said.items()} == recording.digests
+    assert {name: said[name].text for name in recording.shown} == {n: r.text for n, r in recording.shown.items()}
 
 
 def test_no_recording_without_a_template(update: bool) -> None:
@@ -146,8 +163,11 @@ def test_no_recording_without_a_template(update: bool) -> None:
 def test_transcript_grows_into_the_prompt(source: Path) -> None:
     """For every chat and every k: the first k messages, without generation prompt, are where the whole chat begins.
 
-    Left out is what Ollama itself does not allow: a cut between two messages that it merges into one, and one before a
-    system message, which changes `.System` from the start; and k = 0, as a template may have an arm for no messages.
+    Left out is what Ollama itself does not allow: a cut between two messages that it merges into one, one before a
+    system message, which changes `.System` from the start, and one before a call that takes the id of an earlier one,
+    after which results are then named; and k = 0, as a template may have an arm for no messages. A template that runs
+    once a turn prints a system message only with what it belongs to, and forgets what the turn does not keep: there
+    only chats are looked at in which users and assistants take turns and all say something.
     """
     broken = transcript_breaks(case_of(source, False))
     broken = [chat for chat in broken if not features(chat) & EXCEPTIONS.get(source.stem, {}).keys()]
@@ -157,11 +177,12 @@ def test_transcript_grows_into_the_prompt(source: Path) -> None:
 def test_transcript_leaves_no_message_out(source: Path) -> None:
     """What the prompt prints of the contents of users, assistants and tools, the transcript prints as often."""
     case = case_of(source, False)
-    for chat in transcript_chats():
+    for chat in transcript_chats(case):
         messages = chat.request["messages"]
         whole, told = case.render(chat).text, case.transcript(chat, len(messages))
         if whole is not None and told is not None:
-            texts = [message["content"] for message in messages if message["role"] in {"user", "assistant", "tool"}]
+            told_roles = {"user", "assistant", "tool"}
+            texts = [message.get("content") for message in messages if message["role"] in told_roles]
             for text in {text for text in texts if isinstance(text, str) and text.strip()}:
                 assert told.count(text) == whole.count(text), f"{chat.name}: {text!r}"
 
@@ -176,19 +197,13 @@ def test_transcript_exceptions_are_needed(name: str) -> None:
         assert any(feature in features(chat) and not features(chat) & others for chat in broken), feature
 
 
-def record_anew(case: Case, oracle_or_reason: Oracle | str) -> None:
+@cache
+def record_anew(case: Case, oracle: Oracle | str) -> None:
     """Only Ollama can say what is to be expected: without it nothing is recorded."""
-    if not isinstance(oracle_or_reason, Oracle):
-        pytest.fail(f"a recording can only be made from Ollama: {oracle_or_reason}")
-    chats = chats_for(oracle_or_reason.tags(case.go).identifiers)
-    record(case.recording, case.go, chats, case.ask(oracle_or_reason, chats))
-
-
-def load_or_fail(case: Case) -> tuple[Recording, tuple[Chat, ...]]:
-    try:
-        return load(case.recording, case.go)
-    except StaleRecording as error:
-        pytest.fail(str(error))
+    if isinstance(oracle, str):
+        pytest.fail(f"a recording can only be made from Ollama: {oracle}")
+    chats = chats_for(oracle.tags(case.go).identifiers)
+    record(case.recording, case.go, chats, case.ask(oracle, chats))
 
 
 def describe(case: Case, chats: Sequence[Chat], recording: Recording, oracle: Oracle | None) -> str:
@@ -213,9 +228,10 @@ def transcript_breaks(case: Case) -> list[Chat]:
     also prints what ends the message.
     """
     broken = []
-    for chat in transcript_chats():
+    for chat in transcript_chats(case):
         messages = chat.request["messages"]
-        told = [case.transcript(chat, k) for k in range(1, len(messages) + 1) if may_cut(messages, k)]
+        cuts = [k for k in range(1, len(messages) + 1) if may_cut(messages, k)]
+        told = [case.transcript(chat, k) for k in cuts if not (case.legacy and messages[k - 1]["role"] == "system")]
         whole = case.render(chat).text
         if whole is not None and told and told[-1] is not None and messages[-1]["role"] == "assistant":
             whole = max(whole, told[-1], key=len) if told[-1].startswith(whole) else whole
@@ -225,12 +241,24 @@ def transcript_breaks(case: Case) -> list[Chat]:
     return broken
 
 
-@cache
-def transcript_chats() -> tuple[Chat, ...]:
-    """All conversations, but of the enumerated sequences of three only those without tools: that is enough to see where
-    messages end, at half the cost."""
-    triples = [chat for chat in enumerated(3)[len(enumerated(2)) :] if "tools" not in chat.request]
-    return named() + enumerated(2) + tuple(triples) + sampled()
+def transcript_chats(case: Case) -> tuple[Chat, ...]:
+    """The conversations of which a template prints every message."""
+    triples = enumerated(3)[len(enumerated(2)) :]
+    # Tools in triples and more long chats would double the time and show nothing more of where messages end.
+    chats = named() + enumerated(2) + tuple(chat for chat in triples if "tools" not in chat.request) + sampled(60)
+    if not case.legacy:
+        return chats
+    kept = tuple(chat for chat in chats if takes_turns(chat.request["messages"]))
+    assert len(kept) > 20
+    return kept
+
+
+def takes_turns(messages: Sequence[dict[str, object]]) -> bool:
+    """Whether user and assistant speak in turn, and each says something; one system message may come first."""
+    roles = [message["role"] for message in messages]
+    spoken = roles[1:] if roles[:1] == ["system"] else roles
+    alternate = all(a != b for a, b in pairwise(spoken)) and set(spoken) <= {"user", "assistant"}
+    return alternate and all(isinstance(message.get("content"), str) and message["content"] for message in messages)
 
 
 def features(chat: Chat) -> set[str]:
@@ -248,8 +276,10 @@ def features(chat: Chat) -> set[str]:
     return {feature for feature, there in found.items() if there}
 
 
-def may_cut(messages: Sequence[dict[str, object]], k: int) -> bool:
+def may_cut(messages: Sequence[dict[str, Any]], k: int) -> bool:
     """Whether Ollama sees the first k messages as a beginning of all of them."""
-    roles = [str(message["role"]).lower() for message in messages]
+    roles = [message["role"].lower() for message in messages]
     merged = 0 < k < len(roles) and roles[k] == roles[k - 1] != "tool"
-    return not merged and "system" not in roles[k:]
+    answered = {message["tool_call_id"] for message in messages[:k] if "tool_call_id" in message}
+    called = {call["id"] for message in messages[k:] for call in message.get("tool_calls") or ()}
+    return not merged and "system" not in roles[k:] and not answered & called

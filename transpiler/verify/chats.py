@@ -57,17 +57,18 @@ class Chat:
 
 @cache
 def enumerated(longest: int = _LONGEST) -> tuple[Chat, ...]:
-    """Every sequence of up to `longest` (at most 3) messages × tools × think.
+    """Every sequence of up to `longest` (at most 3) messages, with and without tools and thinking.
 
-    Seven kinds of message, so 1 + 7 + 49 + 343 sequences; each without and with tools; each with think absent, true and
-    false, and the sequences of at most one message with the three levels too: 2,448 chats.
+    Seven kinds of message make 1 + 7 + 49 + 343 sequences. Those of at most two come with every pair of tools (none,
+    some) and think (absent, true, false, and for at most one message the three levels too); those of three with every
+    think and, in turn, with and without tools. In all 1,419 chats.
     """
     return tuple(
         Chat(f"{'-'.join(kinds) or 'empty'}{'+tools' if tools else ''}{_think_name(think)}", request)
         for length in range(longest + 1)
-        for kinds in product(_KINDS, repeat=length)
+        for number, kinds in enumerate(product(_KINDS, repeat=length))
         for messages in [_messages(kinds)]
-        for tools, think in product((False, True), _thinks(length))
+        for tools, think in _settings(length, number)
         for request in [_request(messages, tools=tools, think=think)]
     )
 
@@ -176,8 +177,16 @@ def _tools(names: Sequence[str]) -> list[Json]:
 # -- the enumeration --------------------------------------------------------------------------------------------------
 
 
-def _thinks(length: int) -> tuple[bool | str | None, ...]:
-    return (None, True, False, "low", "high", "max") if length <= 1 else (None, True, False)
+def _settings(length: int, number: int) -> list[tuple[bool, bool | str | None]]:
+    """The pairs of tools and think that a sequence comes with."""
+    match length:
+        case 0 | 1:
+            return list(product((False, True), (None, True, False, "low", "high", "max")))
+        case 2:
+            return list(product((False, True), (None, True, False)))
+        case _:
+            tools = number % 2 == 1
+            return [(tools, None), (not tools, True), (tools, False)]
 
 
 def _think_name(think: bool | str | None) -> str:
