@@ -130,7 +130,7 @@ def _repair(source: Source, analysed: _Analysed) -> tuple[_Analysed, list[tuple[
 
 
 def _header(source: Source, repairs: Sequence[Diagnostic]) -> str:
-    name = source.name.replace("\\", "/").rsplit("/", 1)[-1]
+    name = " ".join(source.name.replace("\\", "/").rsplit("/", 1)[-1].split())
     text = f"Converted from {name} by gotmpl2jinja"
     if not repairs:
         return text + "."

@@ -7,23 +7,21 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import click
 
-from transpiler.api import Options, transpile_source
 from transpiler.diagnostics import Diagnostic, TemplateError
-from transpiler.files import STDIN, is_ours, read_source, write_whole
-from transpiler.ollama.modelfile import chat_template, looks_like_modelfile, read_modelfile, unconverted
-from transpiler.reading import mark_warning
-from transpiler.rendering import FORMATS, render
-from transpiler.source import Source
+from transpiler.files import STDIN, is_ours, read_input, write_whole
 
 __all__ = ["main"]
 
+# `rendering.FORMATS`, whose import is saved where there is nothing to draw.
+_FORMATS = ("full", "concise", "json", "github")
 _INPUT_ERRORS = 1
+_INTERRUPTED = 130
 
 
 class _WrongUse(click.ClickException):
@@ -32,7 +30,16 @@ class _WrongUse(click.ClickException):
     exit_code = 2
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+class _Commands(click.Group):
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; Ctrl-C ends it without a word, with the exit code that shells expect."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            ctx.exit(_INTERRUPTED)
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(package_name="gotmpl2jinja", message="%(prog)s %(version)s")
 def main() -> None:
     """From Ollama's Go chat templates to Jinja chat templates that render the same text."""
@@ -62,7 +69,7 @@ def main() -> None:
 @click.option(
     "--format",
     "style",
-    type=click.Choice(list(FORMATS)),
+    type=click.Choice(_FORMATS),
     default="full",
     show_default=True,
     help="How warnings and errors are drawn.",
@@ -73,7 +80,7 @@ def convert(
     exact: bool,
     json_style: Literal["go", "native"],
     mode: Literal["chat", "fim"],
-    kind: str | None,
+    kind: Literal["template", "modelfile"] | None,
     force: bool,
     style: str,
 ) -> None:
@@ -82,32 +89,33 @@ def convert(
     SOURCE is a file with a Go template, a Modelfile, or - for the standard input. The result goes to the standard
     output; several results need -o with a folder.
     """
+    from transpiler.api import Options, transpile_source
+    from transpiler.inputs import template_in
+
     targets = _targets(sources, output)
-    if not force:
-        _refuse_foreign(targets)
+    _refuse_losses(sources, targets, force=force)
+    inputs = [_read(name) for name in sources]
     options = Options(exact=exact, json=json_style)
-    failed = False
-    for name, target in zip(sources, targets, strict=True):
+    failed = warned = 0
+    for (data, name), target in zip(inputs, targets, strict=True):
         try:
-            source, notes = _template(name, kind)
+            source, notes = template_in(data, name, kind)
             result = transpile_source(source, options)
         except TemplateError as error:
             _report(error.diagnostics, style)
-            failed = True
+            failed += 1
             continue
-        _report((*notes, *result.diagnostics), style)
+        found = (*notes, *result.diagnostics)
+        _report(found, style)
+        warned += len(found)
         jinja = result.jinja if mode == "chat" else result.fim
         if jinja is None:
-            click.echo(f"Error: {click.format_filename(name)} has no fill-in-the-middle form", err=True)
-            failed = True
-            continue
-        if target is None:
-            click.echo(jinja.encode("utf-8"), nl=False)
-            continue
-        try:
-            write_whole(target, jinja)
-        except OSError as error:
-            raise _WrongUse(f"{click.format_filename(target)}: {error.strerror}") from error
+            click.echo(f"Error: {name} has no fill-in-the-middle form", err=True)
+            failed += 1
+        else:
+            _write(target, jinja)
+    if style == "full" and sys.stderr.isatty():
+        click.echo(_summary(len(inputs) - failed, failed, warned), err=True)
     if failed:
         sys.exit(_INPUT_ERRORS)
 
@@ -116,26 +124,23 @@ def convert(
 @click.argument("code", required=False)
 def explain_command(code: str | None) -> None:
     """Say what the CODE of a diagnostic means, or list all codes."""
-    from transpiler.explain import REGISTRY, explain, listing
+    from transpiler.explain import REGISTRY, explain, listing, near
 
     if code is None:
         click.echo(listing(), nl=False)
     elif code.upper() in REGISTRY:
         click.echo(explain(code.upper()), nl=False)
     else:
-        raise _WrongUse(f"there is no code {code}; `gotmpl2jinja explain` lists all")
+        others = ", ".join(near(code))
+        meant = f" Perhaps {others}." if others else ""
+        raise _WrongUse(f"there is no code {code}.{meant} `gotmpl2jinja explain` lists all.")
 
 
-def _template(name: str, kind: str | None) -> tuple[Source, tuple[Diagnostic, ...]]:
-    """The template of an input, which may stand inside a Modelfile, and what is to be said about the input."""
+def _read(path: str) -> tuple[bytes, str]:
     try:
-        source = read_source(name, utf16=kind != "template")
+        return read_input(path)
     except OSError as error:
-        raise _WrongUse(f"{click.format_filename(name)}: {error.strerror}") from error
-    if kind == "modelfile" or (kind is None and looks_like_modelfile(source.text)):
-        modelfile = read_modelfile(source.text, source.name)
-        return chat_template(modelfile), (*modelfile.diagnostics, *unconverted(modelfile))
-    return source, mark_warning(source)
+        raise _WrongUse(f"{click.format_filename(path)}: {error.strerror}") from error
 
 
 def _targets(sources: tuple[str, ...], output: str | None) -> list[Path | None]:
@@ -151,12 +156,39 @@ def _targets(sources: tuple[str, ...], output: str | None) -> list[Path | None]:
     return [None if output in (None, STDIN) else Path(str(output))]
 
 
-def _refuse_foreign(targets: Iterable[Path | None]) -> None:
-    for target in targets:
-        if target is not None and not is_ours(target):
+def _refuse_losses(sources: Sequence[str], targets: Iterable[Path | None], *, force: bool) -> None:
+    """Refuse to write over a source, and, without `force`, over a file that isn't ours."""
+    read = {os.path.realpath(name) for name in sources if name != STDIN}
+    for target in filter(None, targets):
+        if target.is_file() and os.path.realpath(target) in read:
+            raise _WrongUse(f"{click.format_filename(target)} is a source; the result needs another name")
+        if not force and not is_ours(target):
             raise _WrongUse(f"{click.format_filename(target)} is not a converted template; --force replaces it")
 
 
-def _report(diagnostics: tuple[Diagnostic, ...], style: str) -> None:
-    colour = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
-    click.echo(render(diagnostics, style, colour=colour), err=True, nl=False, color=colour)
+def _write(target: Path | None, jinja: str) -> None:
+    if target is None:
+        click.echo(jinja.encode("utf-8"), nl=False)
+        return
+    try:
+        write_whole(target, jinja)
+    except OSError as error:
+        raise _WrongUse(f"{click.format_filename(target)}: {error.strerror}") from error
+
+
+def _report(diagnostics: Sequence[Diagnostic], style: str) -> None:
+    if diagnostics:
+        from transpiler.rendering import render
+
+        colour = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
+        click.echo(render(diagnostics, style, colour=colour), err=True, nl=False, color=colour)
+
+
+def _summary(converted: int, failed: int, warned: int) -> str:
+    """`2 converted, 1 refused, 3 warnings`"""
+    parts = [f"{converted} converted"]
+    if failed:
+        parts.append(f"{failed} refused")
+    if warned:
+        parts.append(f"{warned} warning{'s' * (warned > 1)}")
+    return ", ".join(parts)

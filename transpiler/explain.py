@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping
+from difflib import get_close_matches
+from itertools import islice
 from types import MappingProxyType
 
 from transpiler import reading
+from transpiler.api import transpile_source
 from transpiler.codes import CodeInfo
+from transpiler.diagnostics import Diagnostic, TemplateError
+from transpiler.examples import EXAMPLES
 from transpiler.gotmpl import codes as gotmpl
+from transpiler.inputs import template_in
 from transpiler.lowering import codes as lowering
 from transpiler.ollama import codes as ollama
 from transpiler.passes import quirks
+from transpiler.rendering import render
 
-__all__ = ["REGISTRY", "explain", "listing"]
+__all__ = ["REGISTRY", "explain", "findings", "listing", "near"]
 
 _TABLES = (gotmpl.CODES, ollama.CODES, lowering.CODES, quirks.CODES, reading.CODES)
 
@@ -32,13 +39,31 @@ _KINDS = {
 
 
 def explain(code: str) -> str:
-    """The explanation of a code: a title, and paragraphs of at most 100 columns.
+    """The explanation of a code: what it means, in lines of at most 100 columns, and what is said of an example.
 
     Raises:
         KeyError: there is no such code.
     """
     info = REGISTRY[code]
-    return f"{code}: {info.title}\n\n{textwrap.fill(info.explanation, 100, break_on_hyphens=False)}\n"
+    text = f"{code}: {info.title}\n\n{textwrap.fill(info.explanation, 100, break_on_hyphens=False)}\n"
+    if code in EXAMPLES:
+        found = (diagnostic for diagnostic in findings(EXAMPLES[code].encode(), "example") if diagnostic.code == code)
+        text += f"\nFor example:\n\n{textwrap.indent(render(islice(found, 1)), '    ')}"
+    return text
+
+
+def findings(data: bytes, name: str) -> tuple[Diagnostic, ...]:
+    """Everything that converting an input would say."""
+    try:
+        source, notes = template_in(data, name)
+        return (*notes, *transpile_source(source).diagnostics)
+    except TemplateError as error:
+        return error.diagnostics
+
+
+def near(code: str) -> tuple[str, ...]:
+    """Codes that may have been meant by one that doesn't exist: those that look like it."""
+    return tuple(get_close_matches(code.upper(), REGISTRY, 3, 0.75))
 
 
 def listing() -> str:

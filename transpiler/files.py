@@ -9,10 +9,9 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from transpiler.reading import LARGEST, decode
-from transpiler.source import Source
+from transpiler.reading import LARGEST
 
-__all__ = ["STDIN", "is_ours", "read_source", "write_whole"]
+__all__ = ["STDIN", "is_ours", "read_input", "write_whole"]
 
 STDIN = "-"
 
@@ -20,18 +19,19 @@ STDIN = "-"
 _OURS = b"{#- Converted from"
 
 
-def read_source(path: str, *, utf16: bool = False) -> Source:
-    """Read a file, or the standard input for `-`; `utf16` allows that, where it has a byte order mark.
+def read_input(path: str) -> tuple[bytes, str]:
+    """The bytes of a file, or of the standard input for `-`, and the name that messages give it.
+
+    Of what is too large only as much is read as shows that.
 
     Raises:
         OSError: it can't be read.
-        TemplateError: it is too large, empty or no text, as `decode` says.
     """
     if path == STDIN:
-        return decode(sys.stdin.buffer.read(LARGEST + 1), "<stdin>", utf16=utf16)
+        return sys.stdin.buffer.read(LARGEST + 1), "<stdin>"
     with Path(path).open("rb") as file:
         # A file's name may be no text either.
-        return decode(file.read(LARGEST + 1), os.fsencode(path).decode("utf-8", "replace"), utf16=utf16)
+        return file.read(LARGEST + 1), os.fsencode(path).decode("utf-8", "replace")
 
 
 def is_ours(path: Path) -> bool:

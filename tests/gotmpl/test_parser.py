@@ -92,7 +92,8 @@ def test_corpus_gives_gos_trees(oracle: Oracle) -> None:
 
 
 _PIECES = st.sampled_from([
-    "{{", "}}", "{{- ", " -}}", "{", "}", "(", ")", "|", ".", ".A", "$", "$x", ":=", "=", ",", " ", "\n", "if ", "else", "end",
+    "{{", "}}", "{{- ", " -}}", "{", "}", "(", ")", "|", ".", ".A", "$", "$x", ":=", "=", ",", " ", "\n",
+    "if ", "else", "end",
     "range ", "with ", "define ", "block ", "template ", "break", "continue", '"', "'", "`", "\\", "/*", "*/", "nil",
     "true", "1", "0x", "eq ", "é", "\x00", "\ud7ff",
 ])  # fmt: skip

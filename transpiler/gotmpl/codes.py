@@ -17,11 +17,13 @@ CODES: Mapping[str, CodeInfo] = {
         "`{{` needs its `}}` (and `(` its `)`), a string its quote on the same line, a comment `*/` right before the "
         "closing braces.",
     ),
-    "GT103": CodeInfo("a variable that isn't declared", "`$x` is used before `{{ $x := … }}`, or after its block ended."),
+    "GT103": CodeInfo(
+        "a variable that isn't declared", "`$x` is used before `{{ $x := … }}`, or after its block ended."
+    ),
     "GT104": CodeInfo(
         "a function that isn't there",
-        "Ollama's templates know Go's functions (and or not eq ne lt le gt ge len index slice print printf println html "
-        "js urlquery call) and json, currentDate, yesterdayDate, toTypeScriptType.",
+        "Ollama's templates know Go's functions (and or not eq ne lt le gt ge len index slice print printf println "
+        "html js urlquery call) and json, currentDate, yesterdayDate, toTypeScriptType.",
     ),
     "GT105": CodeInfo("a value is missing", "`if`, `with`, `range` and parentheses need something to look at."),
     "GT106": CodeInfo(
@@ -29,14 +31,16 @@ CODES: Mapping[str, CodeInfo] = {
         "Each if, range, with, define and block has one `{{ end }}`; `{{ else }}` belongs to if, range and with.",
     ),
     "GT107": CodeInfo("a malformed literal", "The number, character or string is not one by Go's rules."),
-    "GT108": CodeInfo("a value in the place of a function", "Behind `|` stands a function; values can only come first."),
+    "GT108": CodeInfo(
+        "a value in the place of a function", "Behind `|` stands a function; values can only come first."
+    ),
     "GT109": CodeInfo(
         "a wrong declaration", "Only `range` declares two variables, `{{ range $i, $m := .Messages }}`; others one."
     ),
     "GT110": CodeInfo("break or continue outside of range", "They end or skip a round of the innermost `{{ range }}`."),
     "GT111": CodeInfo("two templates of one name", "A name can be defined once."),
     "GT201": CodeInfo(
-        "a template that isn't defined", "`{{ template \"x\" . }}` needs a `{{ define \"x\" }}`; Ollama stops without one."
+        "a template that isn't defined", '`{{ template "x" . }}` needs a `{{ define "x" }}`; Ollama stops without one.'
     ),
     "GT901": CodeInfo("a template that is too large", "Templates are read up to 4 MiB."),
     "GT902": CodeInfo(

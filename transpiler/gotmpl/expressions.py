@@ -20,6 +20,7 @@ from transpiler.gotmpl.ast import (
     Variable,
 )
 from transpiler.gotmpl.literals import LiteralError, character, number, unquote
+from transpiler.gotmpl.variables import Variables
 from transpiler.source import Span
 
 if TYPE_CHECKING:
@@ -32,12 +33,12 @@ _CONSTANTS = {"true": True, "false": False}
 
 
 class Expressions:
-    """Builds pipelines; `variables` are the names declared so far, in the order of their declaration."""
+    """Builds pipelines; `variables` are those declared so far."""
 
     def __init__(self, functions: Collection[str], report: Report) -> None:
         self.functions = functions
         self.report = report
-        self.variables: list[str] = ["$"]
+        self.variables = Variables()
 
     def pipeline(self, node: ParseNode, context: str, pair: ParseNode | None = None) -> Pipeline:
         """`pipeline`; `pair` is what a range may have before it: `$i, ` or `$i, $m := `."""
@@ -66,7 +67,7 @@ class Expressions:
         return Pipeline(tuple(decls), assign, tuple(cmds), span=Span(start, cmds[-1].span.end))
 
     def _declare(self, node: ParseNode) -> Variable:
-        self.variables.append(node.text)
+        self.variables.declare(node.text)
         return Variable(node.text, span=Span(node.start, node.end))
 
     def _command(self, node: ParseNode) -> Command:
@@ -143,7 +144,15 @@ def _keyword_help(word: str) -> str:
 
 
 def _function_help(word: str) -> str | None:
-    others = {"equal": "eq", "equals": "eq", "is": "eq", "length": "len", "tojson": "json", "toJson": "json", "in": "eq"}
+    others = {
+        "equal": "eq",
+        "equals": "eq",
+        "is": "eq",
+        "length": "len",
+        "tojson": "json",
+        "toJson": "json",
+        "in": "eq",
+    }
     if word in others:
         return f"Go's name for it is `{others[word]}`"
     return f"a field is written with a dot: `.{word}`" if word[:1].isupper() else None

@@ -41,7 +41,7 @@ GRAMMAR = rf'''
 piece       = text / comment / action
 
 text        = ~r"(?:[^{{]+|\{{(?!\{{))+"
-comment     = ~r"\{{\{{(?P<left>-[ \t\r\n])?/\*(?P<text>(?:[^*]+|\*(?!/))*)\*/(?P<right>[ \t\r\n]-)?\}}\}}"
+comment     = ~r"\{{\{{(?P<left>-[ \t\r\n])?/\*(?P<text>(?:[^*]++|\*(?!/))*+)\*/(?P<right>[ \t\r\n]-)?\}}\}}"
 action      = open statement close
 open        = ~r"\{{\{{(?P<trim>-[ \t\r\n])?[ \t\r\n]*"
 close       = ~r"(?:[ \t\r\n]+(?P<trim>-)|[ \t\r\n]*)\}}\}}"
@@ -74,9 +74,9 @@ fields      = ~r"(?:\.(?![0-9]){_LETTER}+{_WORD_END})+"
 variable    = ~r"\${_LETTER}*{_WORD_END}"
 string      = ~r"\"(?:\\[^\n]|[^\"\\\n])*\"|`[^`]*`"
 assign      = ":=" / "="
-pipe        = ~r"[ \t\r\n]*\|[ \t\r\n]*"
-pipe_end    = ~r"[ \t\r\n]*\|"
-comma       = ~r"[ \t\r\n]*,[ \t\r\n]*"
+pipe        = ws "|" ws
+pipe_end    = ws "|"
+comma       = ws "," ws
 space       = ~r"[ \t\r\n]+(?!-\}}\}}|[|)}}])"
 ws          = ~r"[ \t\r\n]*"
 '''

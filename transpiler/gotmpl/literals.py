@@ -94,7 +94,7 @@ def _unescape(body: str, quote: str) -> str:
         slash = body.find("\\", at)
         if slash < 0:
             slash = len(body)
-        out += body[at:slash].encode()
+        out += body[at:slash].encode("utf-8", "surrogatepass")
         if slash == len(body):
             break
         escape = _ESCAPE.match(body, slash)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,7 @@ from transpiler.gotmpl.expressions import Expressions
 from transpiler.gotmpl.grammar import piece
 from transpiler.gotmpl.literals import LiteralError, unquote
 from transpiler.gotmpl.syntax_errors import MOST_PARENTHESES, explain
+from transpiler.gotmpl.variables import Variables
 from transpiler.source import Source, Span
 
 if TYPE_CHECKING:
@@ -43,7 +45,10 @@ MOST_LOOPS = 20
 MOST_ARMS = 150
 MOST_ERRORS = 100
 _SPACE = " \t\r\n"
+_GO_SPACE = " \t\r\n\v\f\x85\xa0"
 _NEXT_ACTION = re.compile(r"\}\}|(?=\{\{)")
+_NESTING = re.compile(r"[()]|\}\}|\"(?:\\[^\n]|[^\"\\\n])*\"|'(?:\\[^\n]|[^'\\\n])*'|`[^`]*`")
+_DECLARED = re.compile(r"(\$\w+)[ \t\r\n]*(?::=|,)")
 _OPENING = re.compile(r"\{\{(?:-[ \t\r\n])?[ \t\r\n]*(if|range|with|define|block|else|end)\b")
 
 
@@ -70,7 +75,8 @@ class _Frame:
     chained: bool = False
     body: list[Statement] = field(default_factory=list)
     orelse: list[Statement] | None = None
-    variables: list[str] = field(default_factory=list)
+    mark: int = 0
+    outside: Variables | None = None
 
     def append(self, stmt: Statement) -> None:
         (self.body if self.orelse is None else self.orelse).append(stmt)
@@ -97,10 +103,8 @@ class _Parser:
     # -- pieces --------------------------------------------------------------------------------------------------
 
     def template(self) -> Template:
-        try:
+        with suppress(_TooMany):
             self.read()
-        except _TooMany:
-            pass
         if self.errors:
             raise TemplateError(tuple(sorted(self.errors, key=lambda e: e.span or Span(0, 0))))
         end = len(self.source.text)
@@ -156,10 +160,17 @@ class _Parser:
         if not text.startswith("{{", at):
             return False
         end = text.find("}}", at)
-        if text.count("(", at, end if end >= 0 else len(text)) <= MOST_PARENTHESES:
+        head = text[at : end if end >= 0 else len(text)]
+        if head.count("(") <= MOST_PARENTHESES and not any(quote in head for quote in "\"'`"):
             return False
-        problem = explain(text, at)
-        return problem is not None and problem.code == "GT902"
+        depth = 0
+        for token in _NESTING.finditer(text, at):
+            depth += {"(": 1, ")": -1}.get(token[0], 0)
+            if depth > MOST_PARENTHESES:
+                return True
+            if token[0] == "}}":
+                return False
+        return False
 
     def explain(self, at: int) -> None:
         problem = explain(self.source.text, at)
@@ -170,14 +181,18 @@ class _Parser:
 
     def stand_in(self, at: int) -> None:
         """For an action that couldn't be read: open or close what it opens or closes, so that the rest is judged."""
-        opening = _OPENING.match(self.source.text, at)
+        text = self.source.text
+        closing = text.find("}}", at, at + 1_000)
+        for name in _DECLARED.findall(text, at, closing if closing >= 0 else at + 1_000):
+            self.expressions.variables.declare(name)
+        opening = _OPENING.match(text, at)
         if opening is None:
             return
         word = opening[1]
         if word == "end" and len(self.frames) > 1:
-            self.frames.pop()
+            self.end(Span(at, at + 2))
         elif word not in ("end", "else"):
-            self.frames.append(_Frame(word, at, variables=list(self.expressions.variables)))
+            self.push(_Frame(word, at, mark=self.expressions.variables.mark()))
 
     def text(self, node: ParseNode, *, trim_left: bool, trim_right: bool) -> None:
         text, start, end = node.text, node.start, node.end
@@ -196,7 +211,7 @@ class _Parser:
         word = node.expr_name
         match word:
             case "pipeline":
-                if not self.misplaced(node):
+                if not self.misplaced(action, node):
                     self.frames[-1].append(Action(self.expressions.pipeline(node, "command"), span=span))
             case "if" | "with":
                 self.open(word, span, node.children[2], None)
@@ -221,17 +236,18 @@ class _Parser:
                 self.define(node, span)
             case _:
                 pipe = self.expressions.pipeline(node.children[4], "block clause")
-                self.push(_Frame("block", span.start, pipe, self.name(node.children[2])), ["$"])
+                self.define_in(_Frame("block", span.start, pipe, self.name(node.children[2])))
 
-    def misplaced(self, node: ParseNode) -> bool:
+    def misplaced(self, action: ParseNode, node: ParseNode) -> bool:
         """Report a keyword that is followed by something else, as in `{{ end if }}`."""
         text = self.source.text[node.start : node.end]
         if not re.match(r"(?:end|else|if|range|with|define|block|template|break|continue)\b(?!\.)", text):
             return False
-        problem = explain(self.source.text, self.source.text.rfind("{{", 0, node.start + 1))
+        problem = explain(self.source.text, action.start)
         if problem is None:
             return False
         self.report(problem.code, problem.message, problem.span, problem.help)
+        self.stand_in(action.start)
         return True
 
     def enclosing(self) -> Iterator[_Frame]:
@@ -249,14 +265,17 @@ class _Parser:
             return ""
 
     def open(self, word: str, span: Span, node: ParseNode, pair: ParseNode | None, *, chained: bool = False) -> None:
-        outside = list(self.expressions.variables)
+        mark = self.expressions.variables.mark()
         pipe = self.expressions.pipeline(node, word, pair)
-        self.push(_Frame(word, span.start, pipe, chained=chained, variables=outside), None)
+        self.push(_Frame(word, span.start, pipe, chained=chained, mark=mark))
 
-    def push(self, frame: _Frame, variables: list[str] | None) -> None:
-        if variables is not None:
-            frame.variables = list(self.expressions.variables)
-            self.expressions.variables = variables
+    def define_in(self, frame: _Frame) -> None:
+        """A definition: it knows none of the variables around it."""
+        frame.outside = self.expressions.variables
+        self.expressions.variables = Variables()
+        self.push(frame)
+
+    def push(self, frame: _Frame) -> None:
         self.frames.append(frame)
         deep = sum(not f.chained for f in self.frames) - 1
         loops = sum(f.word == "range" for f in self.frames)
@@ -295,7 +314,10 @@ class _Parser:
         while chained:
             frame = self.frames.pop()
             chained = frame.chained
-            self.expressions.variables = frame.variables
+            if frame.outside is not None:
+                self.expressions.variables = frame.outside
+            else:
+                self.expressions.variables.forget_since(frame.mark)
             self.close(frame, Span(frame.start, span.end))
 
     def close(self, frame: _Frame, span: Span) -> None:
@@ -320,7 +342,7 @@ class _Parser:
         if len(self.frames) > 1:
             help = "a definition stands on the top level"
             self.report("GT101", "unexpected <define> in command", span, help)
-        self.push(_Frame("define", span.start, name=self.name(node.children[2])), ["$"])
+        self.define_in(_Frame("define", span.start, name=self.name(node.children[2])))
 
     def add(self, define: Define) -> None:
         known = self.defines.get(define.name)
@@ -344,4 +366,4 @@ class _Parser:
 
 def _is_blank(block: Block) -> bool:
     """Whether a definition is empty but for space and comments: Go lets another one replace it."""
-    return all(isinstance(s, Comment) or (isinstance(s, Text) and not s.text.strip()) for s in block)
+    return all(isinstance(s, Comment) or (isinstance(s, Text) and not s.text.strip(_GO_SPACE)) for s in block)

@@ -154,7 +154,9 @@ class _Reader:
             raise self.fail("GT107", f"bad number syntax: {_quote(self.text[at : end + 1])}", place)
         if self.text[at:end] in ("+", "-", "."):
             place = Span(at, end)
-            raise self.fail("GT107", f"illegal number syntax: {_quote(self.text[at:end])}", place, _advice(self.text[at:end]))
+            raise self.fail(
+                "GT107", f"illegal number syntax: {_quote(self.text[at:end])}", place, _advice(self.text[at:end])
+            )
         return "number", end
 
     def check_end(self, end: int) -> None:

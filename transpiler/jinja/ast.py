@@ -71,7 +71,9 @@ class MethodCall:
     args: tuple[Expr, ...]
 
 
-FilterName: TypeAlias = Literal["length", "join", "items", "dictsort", "string", "int", "lower", "trim", "tojson", "map"]
+FilterName: TypeAlias = Literal[
+    "length", "join", "items", "dictsort", "string", "int", "lower", "trim", "tojson", "map"
+]
 
 
 @dataclass(frozen=True, slots=True)

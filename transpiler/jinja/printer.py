@@ -94,7 +94,7 @@ def _lines(body: Body, depth: int) -> Iterator[str]:
         match stmt:
             case If(branches, orelse):
                 for n, (test, inner) in enumerate(branches):
-                    yield f"{pad}{{%- {'elif' if n else 'if'} {_expr(test, CONDITIONAL)} -%}}"
+                    yield f"{pad}{{%- {'elif' if n else 'if'} {_expr(test, OR)} -%}}"
                     yield from _lines(inner, depth + 1)
                 if orelse:
                     yield f"{pad}{{%- else -%}}"
@@ -184,7 +184,7 @@ def _print(expr: Expr) -> tuple[str, int]:
         case Concat(parts):
             return " ~ ".join(_expr(p, ATOM) for p in parts), SUM
         case Conditional(test, then, other):
-            ends = [_expr(e, ATOM if isinstance(e, Concat | Arithmetic) else OR) for e in (then, other)]
+            ends = [_expr(e, ATOM if isinstance(e, Concat | Arithmetic | And | Or) else OR) for e in (then, other)]
             return f"{ends[0]} if {_expr(test, OR)} else {ends[1]}", CONDITIONAL
         case ListLiteral(items):
             return f"[{_args(items)}]", ATOM

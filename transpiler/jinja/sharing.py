@@ -55,7 +55,9 @@ def _shared_in(stmt: Stmt) -> Iterator[Shared]:
                 yield inner
 
 
-def _walk(body: Body, at: _Path, loops: tuple[int, ...], number: int = 0) -> Iterator[tuple[_Path, tuple[int, ...], Stmt]]:
+def _walk(
+    body: Body, at: _Path, loops: tuple[int, ...], number: int = 0
+) -> Iterator[tuple[_Path, tuple[int, ...], Stmt]]:
     for n, stmt in enumerate(body):
         path = (*at, (number, n))
         yield path, loops, stmt
@@ -77,7 +79,11 @@ def _first_place(paths: list[_Path], shared: Shared, body: Body) -> _Path:
     place = first[: depth + 1]
     # Out of inner loops: the statement just inside the owner's body that leads to the place.
     statements = _statements_on(body, place)
-    owner = 0 if shared.loop == 0 else next(n for n, s in enumerate(statements) if isinstance(s, For) and s.id == shared.loop) + 1
+    owner = (
+        0
+        if shared.loop == 0
+        else next(n for n, s in enumerate(statements) if isinstance(s, For) and s.id == shared.loop) + 1
+    )
     for n in range(owner, len(place) - 1):
         if isinstance(statements[n], For):
             return place[: n + 1]

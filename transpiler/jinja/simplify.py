@@ -7,6 +7,7 @@ Constants are folded, branches that can't run and variables that nobody reads ar
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import ge, gt, le, lt
 
 from transpiler.jinja.ast import (
     EMPTY,
@@ -21,10 +22,12 @@ from transpiler.jinja.ast import (
     Concat,
     Conditional,
     Const,
+    DictLiteral,
     Expr,
     Filter,
     For,
     If,
+    ListLiteral,
     Macro,
     MethodCall,
     Not,
@@ -49,6 +52,8 @@ _OPPOSITE: dict[CompareOp, CompareOp] = {
     "in": "not in",
     "not in": "in",
 }
+
+_ORDER: dict[CompareOp, Callable[[int, int], bool]] = {"<": lt, "<=": le, ">": gt, ">=": ge}
 
 
 def simplify(body: Body) -> Body:
@@ -101,6 +106,8 @@ def _condition(expr: Expr) -> Expr:
             return Conditional(test, then, other)
         case Const(value):
             return Const(bool(value))
+        case ListLiteral(()) | DictLiteral(()):
+            return FALSE
         case _:
             return _value(expr)
 
@@ -122,6 +129,12 @@ def _value(expr: Expr) -> Expr:
             return Conditional(test, then, other)
         case Compare(Const(left), "==" | "!=" as op, Const(right)) if type(left) is type(right):
             return Const((left == right) == (op == "=="))
+        case Compare(Const(int(left)), "<" | "<=" | ">" | ">=" as op, Const(int(right))):
+            return Const(_ORDER[op](left, right))
+        case Compare(Const(str(text)), "in" | "not in" as op, ListLiteral(items)) if all(
+            isinstance(item, Const) for item in items
+        ):
+            return Const((Const(text) in items) == (op == "in"))
         case Concat(operands):
             return _concat(tuple(_value(o) for o in operands))
         case _:
@@ -239,9 +252,9 @@ def _statement(stmt: Stmt) -> Body:
         case Output(expr):
             expr = _value(expr)
             if isinstance(expr, Concat):
-                return tuple(Output(part) for part in expr.parts)
+                return tuple(Output(part) for part in expr.parts if part != EMPTY)
             return () if expr == EMPTY else (Output(expr),)
-        case For(_, items, inner, only):
+        case For(_, items, _, only):
             simple = map_statement(stmt, _value, simplify_body)
             empty = isinstance(simple, For) and not _does_something(simple.body)
             return () if empty and is_pure(items) and (only is None or is_pure(only)) else (simple,)

@@ -41,7 +41,6 @@ from transpiler.jinja.ast import (
     Verbatim,
 )
 
-
 _PARTS: Mapping[type, Callable[[Any], tuple[Expr, ...]]] = {
     Name: lambda e: (),
     Const: lambda e: (),

@@ -28,12 +28,12 @@ CODES: Mapping[str, CodeInfo] = {
     ),
     "GT206": CodeInfo(
         "a template that Ollama does not accept",
-        "`{{ template \"x\" }}` needs an argument: Ollama refuses a template with a bare one.",
+        '`{{ template "x" }}` needs an argument: Ollama refuses a template with a bare one.',
     ),
     "GT207": CodeInfo(
         "a variable that has no value there",
-        "Go's parser takes `{{ $x = 1 }}` without a declaration, `{{ $x := $x }}`, and a variable of an if's one arm in "
-        "the other; Ollama stops when it gets there.",
+        "Go's parser takes `{{ $x = 1 }}` without a declaration, `{{ $x := $x }}`, and a variable of an if's one arm "
+        "in the other; Ollama stops when it gets there.",
     ),
     "GT208": CodeInfo(
         "a last turn that Ollama can't print",

@@ -9,6 +9,7 @@ from transpiler.jinja.ast import (
     EMPTY,
     TRUE,
     Call,
+    Compare,
     Conditional,
     Const,
     DictLiteral,
@@ -81,7 +82,9 @@ def _no_field(state: State, value: Shape, name: str, node: Node) -> Value:
     go_type = GO_TYPES.get(kind.name, kind.name)
     if kind.name in STRUCTS:
         known = ", ".join(STRUCTS[kind.name]) or "none"
-        return state.fail("GT202", node, f"{_a(kind)} has no field `{name}` (it has: {known})", _go_words(name, go_type))
+        return state.fail(
+            "GT202", node, f"{_a(kind)} has no field `{name}` (it has: {known})", _go_words(name, go_type)
+        )
     return state.fail("GT202", node, f"{_a(kind)} has no fields, so there is no `.{name}`", _go_words(name, go_type))
 
 
@@ -176,14 +179,20 @@ def _content(state: State, message: Value) -> Value:
     return Value(_per_iteration(state, message, "content", plain, 1), STRING)
 
 
+_THINKING_KEYS = ("reasoning_content", "reasoning", "thinking")
+
+
 def _thinking(state: State, message: Value) -> Value:
-    keys = ("reasoning_content", "reasoning", "thinking")
-    thinking = Or((*(Item(message.expr, Const(key)) for key in keys), EMPTY))
+    # Reading a key that is not there costs more than asking for it.
+    there = Or(tuple(Compare(Const(key), "in", message.expr) for key in _THINKING_KEYS))
+    some = Or((*(Item(message.expr, Const(key)) for key in _THINKING_KEYS), EMPTY))
+    thinking = Conditional(there, some, EMPTY)
     return Value(_per_iteration(state, message, "thinking", thinking, 1), STRING)
 
 
 def _tool_calls(state: State, message: Value) -> Value:
-    calls = Item(message.expr, Const("tool_calls"))
+    key = Const("tool_calls")
+    calls = Conditional(Compare(key, "in", message.expr), Item(message.expr, key), ListLiteral())
     shape = STRUCTS["message"]["ToolCalls"]
     return Value(_per_iteration(state, message, "tool_calls", calls, 2), shape, optional=True)
 
@@ -225,5 +234,3 @@ def _root_field(state: State, name: str) -> Value:
         "Suffix": "suffix",
     }
     return Value(Name(names[name]), known, optional=name == "Tools")
-
-

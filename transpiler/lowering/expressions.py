@@ -20,15 +20,15 @@ from transpiler.gotmpl.ast import (
     String,
     Variable,
 )
-from transpiler.jinja.ast import FALSE, TRUE, Compare, Const, Expr, Filter
+from transpiler.jinja.ast import FALSE, TRUE, Compare, Conditional, Const, Expr, Filter, Name
 from transpiler.jinja.simplify import negate
+from transpiler.lowering.arguments import Argument
 from transpiler.lowering.data import as_total, field
-from transpiler.lowering.functions import FUNCTION_TABLE, Argument, all_of, any_of
+from transpiler.lowering.functions import FUNCTION_TABLE, all_of, any_of
 from transpiler.lowering.state import State
 from transpiler.lowering.values import Value, compare_positions
 from transpiler.ollama.datamodel import ALWAYS_TRUE, BOOL, FLOAT, INT, MAPS, NIL, NOTHING, STRING
 from transpiler.ollama.functions import SIGNATURES
-
 
 # The copy of a template that is cut for the last turn has only Go's own functions.
 _OLLAMA_FUNCTIONS = frozenset({"json", "currentDate", "yesterdayDate", "toTypeScriptType"})
@@ -189,7 +189,9 @@ def _call(state: State, node: Node, function: Identifier, operands: tuple[Operan
         return state.fail("GT205", node, message)
     if state.cut is not None and function.name in _OLLAMA_FUNCTIONS:
         message = f"`{function.name}` isn't there in the last turn"
-        state.fail("GT208", node, message, f'"{function.name}" is not a defined function')
+        failed = state.fail("GT208", node, message, f'"{function.name}" is not a defined function')
+        value = FUNCTION_TABLE[function.name](state, node, args)
+        return Value(Conditional(Name(state.chat.cut), failed.expr, value.expr), value.shape)
     return FUNCTION_TABLE[function.name](state, node, args)
 
 

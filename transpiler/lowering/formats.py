@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import Protocol
 
 from transpiler.gotmpl.ast import Command, Identifier, Node, Operand, Pipeline, String
@@ -47,7 +46,9 @@ def format_text(state: State, node: Node, text: Value, args: list[tuple[Node, Va
         out += print_pieces(state, [(where, value)], node)
     if rest:
         return state.cannot("GT304", node, "`printf` has more arguments than verbs")
-    return Value(joined([*(p for p in out if p != Const("")), *([Const(text.const[at:])] if text.const[at:] else [])]), STRING)
+    return Value(
+        joined([*(p for p in out if p != Const("")), *([Const(text.const[at:])] if text.const[at:] else [])]), STRING
+    )
 
 
 _STRINGERS = {"tools", "tool", "arguments", "properties"}
@@ -75,5 +76,3 @@ def count_format(arg: _Argument) -> Value | None:
     moved = Position(position.kind, position.loop, position.items, position.offset + more) if position else None
     expr = value.expr if not more else Arithmetic(value.expr, "+", Const(more))
     return Value(expr, INT, position=moved)
-
-

@@ -6,18 +6,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from typing import Protocol
 
-from transpiler.gotmpl.ast import Node, Operand
+from transpiler.gotmpl.ast import Node
 from transpiler.jinja.ast import (
     EMPTY,
-    And,
     Arithmetic,
     Call,
     Compare,
-    CompareOp,
     Conditional,
     Const,
     Expr,
@@ -25,17 +22,17 @@ from transpiler.jinja.ast import (
     Item,
     ListLiteral,
     Name,
-    Not,
-    Or,
     Slice,
     Test,
 )
 from transpiler.jinja.simplify import negate
+from transpiler.lowering.arguments import Argument, Function, and_of, or_of
+from transpiler.lowering.comparisons import equal, not_equal, order
 from transpiler.lowering.data import as_total
 from transpiler.lowering.formats import count_format, format_text
 from transpiler.lowering.printing import joined, json_of, print_pieces
 from transpiler.lowering.state import State, refuse
-from transpiler.lowering.values import Position, Value, compare_positions, loop_attribute
+from transpiler.lowering.values import Position, Value, loop_attribute
 from transpiler.ollama.datamodel import (
     BOOL,
     INT,
@@ -48,50 +45,17 @@ from transpiler.ollama.datamodel import (
 )
 from transpiler.ollama.functions import element_shape
 
-
-class Argument(Protocol):
-    """One argument of a call."""
-
-    @property
-    def node(self) -> Node:
-        """Where it stands."""
-        ...
-
-    def value(self) -> Value:
-        """Its value."""
-        ...
-
-    def condition(self) -> Expr:
-        """Its truth."""
-        ...
-
-    def lower(self, operand: Operand) -> Value:
-        """The value of another operand at the same place."""
-        ...
-
-
-_Function = Callable[[State, Node, Sequence[Argument]], Value]
-
-
 # -- logic ------------------------------------------------------------------------------------------------------------
 
 
 def all_of(state: State, args: Sequence[Argument]) -> Expr:
     """The truth of `and`: each argument is looked at only where those before it are true."""
-    return _and_of(_conditions(state, args, truth=True))
+    return and_of(_conditions(state, args, truth=True))
 
 
 def any_of(state: State, args: Sequence[Argument]) -> Expr:
     """The truth of `or`."""
-    return _or_of(_conditions(state, args, truth=False))
-
-
-def _and_of(operands: Sequence[Expr]) -> Expr:
-    return operands[0] if len(operands) == 1 else And(tuple(operands))
-
-
-def _or_of(operands: Sequence[Expr]) -> Expr:
-    return operands[0] if len(operands) == 1 else Or(tuple(operands))
+    return or_of(_conditions(state, args, truth=False))
 
 
 def _conditions(state: State, args: Sequence[Argument], *, truth: bool) -> list[Expr]:
@@ -124,7 +88,7 @@ def _operand(state: State, args: Sequence[Argument], *, truth: bool) -> Value:
     shape: Shape = frozenset().union(*shapes)
     if shape == BOOL:
         tests = [test for test, _ in found]
-        return Value(_and_of(tests) if truth else _or_of(tests), BOOL)
+        return Value(and_of(tests) if truth else or_of(tests), BOOL)
     test, last = found[-1]
     expr = as_total(state, last)
     for test, value in reversed(found[:-1]):
@@ -135,144 +99,6 @@ def _operand(state: State, args: Sequence[Argument], *, truth: bool) -> Value:
 
 def _not(_: State, __: Node, args: Sequence[Argument]) -> Value:
     return Value(negate(args[0].condition()), BOOL)
-
-
-# -- comparisons ------------------------------------------------------------------------------------------------------
-
-
-def _eq(state: State, node: Node, args: Sequence[Argument]) -> Value:
-    if len(args) < 2:
-        return state.fail("GT205", node, "missing argument for comparison")
-    left, *rest = [arg.value() for arg in args]
-    texts = [value.const for value in rest if value.shape == STRING and isinstance(value.const, str)]
-    if left.shape == STRING and len(texts) == len(rest) > 1:
-        return Value(Compare(as_total(state, left), "in", ListLiteral(tuple(Const(t) for t in texts))), BOOL)
-    return Value(_or_of([_equal(state, node, left, value) for value in rest]), BOOL)
-
-
-def _ne(state: State, node: Node, args: Sequence[Argument]) -> Value:
-    equal = _eq(state, node, args)
-    return Value(negate(equal.expr), BOOL) if equal.shape != NOTHING else equal
-
-
-def _equal(state: State, node: Node, left: Value, right: Value) -> Expr:
-    if NOTHING in (left.shape, right.shape):
-        return left.expr if left.shape == NOTHING else right.expr
-    positions = compare_positions(left, "==", right)
-    if positions is not None:
-        return positions
-    a, b = _basic(left), _basic(right)
-    if "absent" in (a, b):
-        return _is_absent(state, left, right)
-    if a is None or b is None:
-        return _equal_at_run_time(state, left, right)
-    if a != b or a == "other":
-        return state.fail("GT203", node, _incompatible(left, right), "incompatible types for comparison").expr
-    if a == "bool":
-        return _same_truth(left.expr, right.expr)
-    for value, other in ((left, right), (right, left)):
-        length = _length_of(value)
-        if length is not None and other.const == 0:
-            return Not(length)
-    if EMPTY in (left.expr, right.expr):
-        return Not(as_total(state, left if right.expr == EMPTY else right))
-    # An absent text equals no text but the empty one, so it can be compared as it is.
-    ends = [v.expr if _may_stay_absent(v, o) else as_total(state, v) for v, o in ((left, right), (right, left))]
-    return Compare(ends[0], "==", ends[1])
-
-
-def _may_stay_absent(value: Value, other: Value) -> bool:
-    return value.optional and bool(other.const)
-
-
-def _basic(value: Value) -> str | None:
-    """Go's basic kind of a value; None where only the running template knows."""
-    names = {kind.name for kind in value.shape}
-    if names <= {"missing", "nil"}:
-        return "absent"
-    if len(names) > 1 or names == {"any"}:
-        return None
-    (name,) = names
-    return name if name in ("string", "int", "bool", "float64", "complex128") else "other"
-
-
-def _is_absent(state: State, left: Value, right: Value) -> Expr:
-    """A comparison with nil or with a name that isn't there: equal only to another such, or to a nil list."""
-    other = right if _basic(left) == "absent" else left
-    names = {kind.name for kind in other.shape}
-    if names <= {"missing", "nil"}:
-        return Const(True)
-    return Not(as_total(state, other)) if names & (LISTS | MAPS) else Const(False)
-
-
-def _equal_at_run_time(state: State, left: Value, right: Value) -> Expr:
-    for value, other in ((left, right), (right, left)):
-        if other.shape == STRING:
-            test = Test(value.expr, "string")
-        elif other.shape == INT:
-            test = Test(value.expr, "integer")
-        elif other.shape == BOOL:
-            test = Test(value.expr, "boolean")
-        else:
-            continue
-        same = Compare(value.expr, "==", as_total(state, other))
-        return Conditional(test, same, refuse("incompatible types for comparison"))
-    return Compare(left.expr, "==", right.expr)
-
-
-def _same_truth(left: Expr, right: Expr) -> Expr:
-    for value, other in ((left, right), (right, left)):
-        if isinstance(other, Const):
-            return value if other.value else Not(value)
-    return Or((And((left, right)), And((Not(left), Not(right)))))
-
-
-def _incompatible(left: Value, right: Value) -> str:
-    words = [" or ".join(sorted(kind.name.replace("_", " ") for kind in value.shape)) for value in (left, right)]
-    return f"{words[0]} can't be compared with {words[1]}"
-
-
-def _order(op: CompareOp) -> _Function:
-    def compare(state: State, node: Node, args: Sequence[Argument]) -> Value:
-        left, right = (arg.value() for arg in args)
-        if NOTHING in (left.shape, right.shape):
-            return left if left.shape == NOTHING else right
-        positions = compare_positions(left, op, right)
-        if positions is not None:
-            return Value(positions, BOOL)
-        kinds = {_basic(left), _basic(right)}
-        if kinds == {"string"}:
-            return state.cannot("GT302", node, "texts are compared by order", "compare with `eq`, or lengths with `len`")
-        if None in kinds:
-            return Value(Compare(left.expr, op, right.expr), BOOL)
-        if len(kinds) > 1 or not kinds <= {"int", "float64"}:
-            return state.fail("GT203", node, _incompatible(left, right), "incompatible types for comparison")
-        length = _length_of(left)
-        if length is not None and right.const in (0, 1) and (op, right.const) in _EMPTINESS:
-            return Value(length if _EMPTINESS[op, right.const] else Not(length), BOOL)
-        return Value(Compare(left.expr, op, right.expr), BOOL)
-
-    return compare
-
-
-# `len x > 0` and its like ask whether x is empty: true where the list or text has to be there.
-_EMPTINESS: Mapping[tuple[CompareOp, object], bool] = {
-    (">", 0): True,
-    (">=", 1): True,
-    ("<", 1): False,
-    ("<=", 0): False,
-}
-
-
-def _length_of(value: Value) -> Expr | None:
-    """The list or text whose length a value is."""
-    match value.expr:
-        case Filter(Or((base, ListLiteral(()))) | Or((base, Const(""))), "length"):
-            return base
-        case Filter(base, "length") if not isinstance(base, Or):
-            return base
-        case _:
-            return None
 
 
 # -- lists and texts --------------------------------------------------------------------------------------------------
@@ -294,6 +120,7 @@ def _len(state: State, node: Node, args: Sequence[Argument]) -> Value:
         text = as_total(state, value)
         if isinstance(text, Const):
             return Value(Const(len(str(text.value).encode())), INT)
+        state.note_bytes(node, "`len` of a text counts bytes in Go and characters in Jinja")
         return Value(Filter(text, "length"), INT)
     if names == {"property_type"}:
         return Value(Conditional(Test(value.expr, "string"), Const(1), Filter(as_total(state, value), "length")), INT)
@@ -432,16 +259,16 @@ def _unportable(state: State, node: Node, _: Sequence[Argument]) -> Value:
     return state.cannot("GT305", node, "this function has no form that all engines of Jinja run")
 
 
-FUNCTION_TABLE: Mapping[str, _Function] = {
+FUNCTION_TABLE: Mapping[str, Function] = {
     "and": _and,
     "or": _or,
     "not": _not,
-    "eq": _eq,
-    "ne": _ne,
-    "lt": _order("<"),
-    "le": _order("<="),
-    "gt": _order(">"),
-    "ge": _order(">="),
+    "eq": equal,
+    "ne": not_equal,
+    "lt": order("<"),
+    "le": order("<="),
+    "gt": order(">"),
+    "ge": order(">="),
     "len": _len,
     "index": _index,
     "slice": _slice,
@@ -457,5 +284,3 @@ FUNCTION_TABLE: Mapping[str, _Function] = {
     "urlquery": _unportable,
     "call": _unportable,
 }
-
-

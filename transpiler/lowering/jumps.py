@@ -1,7 +1,7 @@
 """`continue` and `break`, which not every engine has.
 
-`{{ if c }}A{{ continue }}{{ end }}B` is `{{ if c }}A{{ else }}B{{ end }}`; where a jump stands deeper, the lowering sets
-a flag and guards what follows.
+`{{ if c }}A{{ continue }}{{ end }}B` is `{{ if c }}A{{ else }}B{{ end }}`; where a jump stands deeper, the lowering
+sets a flag and guards what follows.
 """
 
 from __future__ import annotations
@@ -53,5 +53,3 @@ def _ends_in_continue(block: Block) -> bool:
 def _without_end(block: Block) -> Block:
     last = max(n for n, stmt in enumerate(block) if isinstance(stmt, Continue))
     return block[:last]
-
-

@@ -15,9 +15,9 @@ from transpiler.lowering.names import Names
 from transpiler.lowering.prelude import with_needs
 from transpiler.lowering.state import STATE, JsonStyle, State
 from transpiler.lowering.statements import lower_block
-from transpiler.lowering.values import Value
 from transpiler.lowering.turns import TurnNames, turn_macro, turn_walk
-from transpiler.ollama.cut import find_cut
+from transpiler.lowering.values import Value
+from transpiler.ollama.cut import Cut, find_cut
 from transpiler.ollama.datamodel import MESSAGES, NOTHING, ROOT, Mode
 from transpiler.ollama.execution import identifiers
 from transpiler.passes.scopes import Scopes
@@ -53,7 +53,17 @@ def lower(
     state = State(source, mode, scopes, shapes, names, chat_names(names), can_think, json_style)
     chat = state.chat
     state.holds("messages", "tools", "add_generation_prompt")
-    state.holds(chat.prompt, chat.response, "suffix", chat.system, chat.turns, chat.think, chat.think_set, chat.think_level, chat.call_names)
+    state.holds(
+        chat.prompt,
+        chat.response,
+        "suffix",
+        chat.system,
+        chat.turns,
+        chat.think,
+        chat.think_set,
+        chat.think_level,
+        chat.call_names,
+    )
     for define in template.defines:
         state.macros[define.name] = names.fresh(_macro_name(define.name))
     defines = tuple(_define(state, define) for define in template.defines)
@@ -80,11 +90,8 @@ def _whole(state: State, template: Template) -> Body:
     if state.mode is Mode.FIM:
         # Ollama fills gaps only where both are there.
         both = And((Name(state.chat.prompt), Name("suffix")))
-        with state.inside(assuming=both):
-            state.branches -= 1
-            body = lower_block(state, template.body)
-            state.branches += 1
-        return body
+        with state.inside(assuming=both, always=True):
+            return lower_block(state, template.body)
     return lower_block(state, template.body, _last_loop(template.body, state.shapes))
 
 
@@ -92,8 +99,8 @@ def _turns(state: State, template: Template) -> Body:
     """The template as Ollama runs it once a turn; one that prints no response gets it at its end."""
     chat = state.chat
     names = TurnNames(state.names.fresh("print_turn"), chat.system, chat.prompt, chat.response, chat.cut)
-    state.cut = cut = find_cut(template.body)
-    if cut is not None and cut.orphan is not None:
+    state.cut = cut = find_cut(template.body) or Cut(frozenset(), None, None)
+    if cut.orphan is not None:
         message = "Ollama can't cut the last turn at `.Response`: the block around it has an else"
         state.fail("GT208", cut.orphan, message, "panic: interface conversion: parse.Node is nil")
     body = lower_block(state, template.body)

@@ -26,9 +26,15 @@ def print_pieces(state: State, values: Sequence[tuple[Node, Value]], node: Node)
             if not (_never_text(before) and _never_text(value)):
                 state.cannot("GT306", node, "whether `print` puts a space here depends on the types of its operands")
             out.append(Const(" "))
-        out += _pieces(state, value, at, "<nil>")
+        printed = _pieces(state, value, at, "<nil>")
+        # A number is printed as it is, but `{{ len (print 12) }}` needs its text.
+        out += printed if _text_already(value) else [Concat((EMPTY, piece)) for piece in printed]
         before = value
     return out
+
+
+def _text_already(value: Value) -> bool:
+    return "int" not in {kind.name for kind in value.shape}
 
 
 def joined(parts: Sequence[Expr]) -> Expr:

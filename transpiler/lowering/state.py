@@ -68,18 +68,25 @@ class State:
     # -- places --------------------------------------------------------------------------------------------------
 
     @contextmanager
-    def inside(self, *, dot: Value | None = None, assuming: Expr | None = None, truth: bool = True) -> Iterator[None]:
-        """The body of a block: with its own dot, and what its condition says."""
+    def inside(
+        self,
+        *,
+        dot: Value | None = None,
+        assuming: Expr | None = None,
+        truth: bool = True,
+        always: bool = False,
+    ) -> Iterator[None]:
+        """The body of a block: with its own dot, and what its condition says; `always`: every chat gets there."""
         before = self.dot, self.facts
         if dot is not None:
             self.dot = dot
         if assuming is not None:
             self.facts = self.facts.assuming(assuming, truth=truth, stable=self.stable)
-        self.branches += 1
+        self.branches += not always
         try:
             yield
         finally:
-            self.branches -= 1
+            self.branches -= not always
             self.dot, self.facts = before
 
     @contextmanager

@@ -37,14 +37,30 @@ from transpiler.ollama.datamodel import (
     NOTHING,
     ROOT,
     STRING,
-    Shape,
     only,
 )
 from transpiler.ollama.functions import element_shape
 from transpiler.passes.scopes import Binding
 
-_ELEMENT_NAMES = {"messages": "message", "tools": "tool", "calls": "tool_call", "property_type": "type", "property_list": "option"}
-_SHARED_NAMES = ("content", "thinking", "tool_calls", "tool_name", "parameters", "last", "first", "index", "left", "skip")
+_ELEMENT_NAMES = {
+    "messages": "message",
+    "tools": "tool",
+    "calls": "tool_call",
+    "property_type": "type",
+    "property_list": "option",
+}
+_SHARED_NAMES = (
+    "content",
+    "thinking",
+    "tool_calls",
+    "tool_name",
+    "parameters",
+    "last",
+    "first",
+    "index",
+    "left",
+    "skip",
+)
 
 
 def lower_block(state: State, block: Sequence[Statement], tail: frozenset[int] = frozenset()) -> jinja.Body:
@@ -254,7 +270,12 @@ def _template(state: State, call: TemplateCall) -> list[jinja.Stmt]:
         return []
     value = pipeline_value(state, call.pipe)
     args: tuple[jinja.Expr, ...] = () if value.shape == ROOT else (_stored(state, value),)
-    return [jinja.Output(jinja.Call(state.macros[call.name], args))]
+    printed: jinja.Expr = jinja.Call(state.macros[call.name], args)
+    if state.cut is not None:
+        message = f'`template "{call.name}"` isn\'t there in the last turn'
+        failed = state.fail("GT208", call, message, f'template "{call.name}" not defined')
+        printed = jinja.Conditional(jinja.Name(state.chat.cut), failed.expr, printed)
+    return [jinja.Output(printed)]
 
 
 # -- loops ------------------------------------------------------------------------------------------------------------
@@ -268,6 +289,9 @@ def _range(state: State, stmt: Range) -> list[jinja.Stmt]:
     names = {kind.name for kind in value.shape}
     if names <= {"missing", "nil"}:
         return list(lower_block(state, stmt.orelse or ()))
+    if names == {"int"} and len(pipe.decls) == 2:
+        message = "`range` over a number has one variable"
+        return [jinja.Output(state.fail("GT204", pipe, message, "can't iterate over more than one variable").expr)]
     items = _items(state, value, names, pipe)
     if items is None:
         return []
@@ -278,7 +302,7 @@ def _range(state: State, stmt: Range) -> list[jinja.Stmt]:
     targets, element, first = _targets(state, pipe, loop, value, names)
     state.loops.append(loop)
     state.holds(*targets)
-    with state.inside(dot=element):
+    with state.inside(dot=element, always=loop.over_messages):
         body = (*first, *lower_block(state, without_continue(stmt.body)))
     state.loops.pop()
     body, flags = _with_jumps(stmt, loop, body)
@@ -307,7 +331,9 @@ def _items(state: State, value: Value, names: set[str], node: Node) -> jinja.Exp
         return None
     name = only(value.shape) or ""
     go_type = GO_TYPES.get(name, name)
-    return state.fail("GT204", node, f"`range` can't go over {name.replace('_', ' ')}", f"range can't iterate over {go_type}").expr
+    return state.fail(
+        "GT204", node, f"`range` can't go over {name.replace('_', ' ')}", f"range can't iterate over {go_type}"
+    ).expr
 
 
 def _new_loop(state: State, stmt: Range, value: Value, names: set[str]) -> Loop:

@@ -1,4 +1,4 @@
-"""The turns of a chat, for templates that Ollama runs once a turn: a macro with the template, and the walk that calls it.
+"""The turns of a chat, for templates that Ollama runs once a turn: a macro with the template, and a walk that calls it.
 
 The walk is `Template.Execute` of Ollama v0.34: a system message ends a turn that has a prompt or a response, a user
 message one that has a response; other roles are passed over. The last turn is cut where the model goes on.

@@ -40,8 +40,8 @@ class Position:
 class Value:
     """A lowered expression.
 
-    `optional`: where Go has the empty value, the Jinja may be undefined or none. `rest`: a list that is another one from
-    that loop's position on.
+    `optional`: where Go has the empty value, the Jinja may be undefined or none. `rest`: a list that is another one
+    from that loop's position on.
     """
 
     expr: Expr

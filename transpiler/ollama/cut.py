@@ -1,7 +1,7 @@
 """Where Ollama cuts a template for the last turn of a chat, which the model is to answer.
 
-`deleteNode` of Ollama v0.34 goes through the tree in the order of the document. From the first `.Response` in an action's
-pipeline on, it deletes every node that it meets; conditions and arguments of `template` it does not look at.
+`deleteNode` of Ollama v0.34 goes through the tree in the order of the document. From the first `.Response` in an
+action's pipeline on, it deletes every node that it meets; conditions and arguments of `template` it does not look at.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ class Cut:
 
     `path`: the ids of the statements that hold it, the action itself included; `action`: that action; `pipe`: what is
     left of its pipeline, None where nothing is; `orphan`: a branch with an else arm behind the cut, at which Ollama
-    panics.
+    panics. A template that prints no `.Response` of its own is kept whole: no path and no action.
     """
 
     path: frozenset[int]
-    action: Action
+    action: Action | None
     pipe: Pipeline | None
     orphan: Statement | None = None
 

@@ -1,7 +1,7 @@
 """The types of every value that Ollama hands to a template (`template.go` and `api/types.go`, v0.34).
 
-A shape is the set of kinds that a value may have. Structs list their fields under their Go names; what a kind prints as,
-and how a chat template gets at it, is decided elsewhere by the kind's name.
+A shape is the set of kinds that a value may have. Structs list their fields under their Go names; what a kind prints
+as, and how a chat template gets at it, is decided elsewhere by the kind's name.
 """
 
 from __future__ import annotations

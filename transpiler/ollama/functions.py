@@ -108,6 +108,3 @@ def field_shape(value: Shape, name: str, mode: Mode) -> Shape:
 def key_shape(value: Shape) -> Shape:
     """The shape of the first of two range variables: an index, or a map's key."""
     return shape(*(k for kind in value for k in (STRING if kind.name in ("arguments", "properties") else INT)))
-
-
-

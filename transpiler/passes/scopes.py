@@ -1,7 +1,7 @@
 """Which declaration every use of a variable means, and where its value is read and written.
 
-Go's rules: `:=` makes a new variable that lives to the end of its block, `=` writes to the nearest one of that name, and
-each of `if`, `with`, `range` opens a block for its pipeline and one for each arm.
+Go's rules: `:=` makes a new variable that lives to the end of its block, `=` writes to the nearest one of that name,
+and each of `if`, `with`, `range` opens a block for its pipeline and one for each arm.
 """
 
 from __future__ import annotations

@@ -10,7 +10,19 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from transpiler.diagnostics import Diagnostic, Severity
-from transpiler.gotmpl.ast import Action, Block, Command, Identifier, If, Node, Pipeline, Range, Template, TemplateCall, With
+from transpiler.gotmpl.ast import (
+    Action,
+    Block,
+    Command,
+    Identifier,
+    If,
+    Node,
+    Pipeline,
+    Range,
+    Template,
+    TemplateCall,
+    With,
+)
 from transpiler.ollama.datamodel import DUMPED, only
 from transpiler.passes.edits import Edit, Repair
 from transpiler.passes.shapes import Shapes
