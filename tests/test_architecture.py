@@ -26,8 +26,10 @@ LEVELS = {
     "api": 7,
     "packaging": 8,
     "verify": 8,
-    "rendering": 8,
-    "files": 8,
+    "rendering": 2,
+    "files": 3,
+    "inputs": 5,
+    "examples": 0,
     "explain": 8,
     "cli": 9,
 }

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import stat
+import subprocess
+import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
-from transpiler.cli import main
+from transpiler.cli import _FORMATS, main
 from transpiler.explain import REGISTRY
+from transpiler.rendering import FORMATS
 
 GOOD = "{{ range .Messages }}<|{{ .Role }}|>{{ .Content }}{{ end }}"
 OURS = "{#- Converted from chat.gotmpl by gotmpl2jinja. -#}\n"
@@ -140,6 +145,18 @@ class TestFiles:
         assert os.strerror(28) in result.stderr
         assert [path.name for path in tmp_path.iterdir()] == ["chat.gotmpl"]
 
+    def test_a_source_is_never_written_over(self, chat: Path, tmp_path: Path) -> None:
+        (tmp_path / "link").symlink_to(chat)
+        for target in (chat, tmp_path / "link"):
+            result = run("convert", chat, "-o", target, "--force")
+            assert result.exit_code == 2
+            assert "is a source" in result.stderr
+        assert chat.read_text(encoding="utf-8") == GOOD
+
+    def test_where_one_source_is_missing_nothing_is_written(self, chat: Path, tmp_path: Path) -> None:
+        assert run("convert", chat, tmp_path / "missing", "-o", f"{tmp_path}/new/").exit_code == 2
+        assert not (tmp_path / "new").exists()
+
     @pytest.mark.parametrize("name", ["missing.gotmpl", "."])
     def test_what_cannot_be_read_is_one_line(self, name: str, tmp_path: Path) -> None:
         result = run("convert", tmp_path / name)
@@ -188,13 +205,89 @@ class TestExplain:
         result = run("explain", code.lower())
         assert result.exit_code == 0
         assert result.stdout.startswith(f"{code}: ")
-        assert max(map(len, result.stdout.splitlines())) <= 100
+        explanation, _, example = result.stdout.partition("\nFor example:\n\n")
+        assert max(map(len, explanation.splitlines())) <= 100
+        assert f"[{code}]: " in example or code in {"GT901", "GT903"}
 
     def test_all(self) -> None:
         assert all(code in run("explain").stdout for code in REGISTRY)
 
     def test_an_unknown_code(self) -> None:
-        assert run("explain", "GT000").exit_code == 2
+        result = run("explain", "GT41")
+        assert (result.exit_code, result.stdout) == (2, "")
+        assert "GT401" in result.stderr
+        assert len(result.stderr.splitlines()) == 1
+
+
+PROGRAM = (sys.executable, "-c", "from transpiler.cli import main; main(prog_name='gotmpl2jinja')")
+
+
+def surroundings(**more: str) -> dict[str, str]:
+    """The environment of a process that finds the library and, unless told otherwise, may use colours."""
+    return {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1]), "NO_COLOR": "", **more}
+
+
+def start(*arguments: str, cwd: Path) -> subprocess.Popen[bytes]:
+    pipe = subprocess.PIPE
+    return subprocess.Popen([*PROGRAM, *arguments], cwd=cwd, stdin=pipe, stdout=pipe, stderr=pipe, env=surroundings())
+
+
+class TestProcess:
+    """What only a process of its own shows."""
+
+    def test_bytes_go_through_as_they_are(self, tmp_path: Path) -> None:
+        with start("convert", "-", cwd=tmp_path) as process:
+            out, err = process.communicate("é｜\r\n".encode() + GOOD.encode(), timeout=60)
+        assert (process.returncode, err) == (0, b"")
+        assert out.startswith(OURS.replace("chat.gotmpl", "<stdin>").encode())
+        assert "é｜".encode() in out
+
+    def test_a_reader_that_stops_reading(self, tmp_path: Path) -> None:
+        (tmp_path / "long.gotmpl").write_text("x" * 1_000_000 + GOOD, encoding="utf-8")
+        with start("convert", "long.gotmpl", cwd=tmp_path) as process:
+            assert process.stdout is not None
+            assert process.stderr is not None
+            process.stdout.close()
+            assert process.stderr.read() == b""
+
+    @pytest.mark.skipif(os.name == "nt", reason="Ctrl-C is no signal there")
+    def test_ctrl_c(self, tmp_path: Path) -> None:
+        fifo = tmp_path / "fifo"
+        os.mkfifo(fifo)
+        with start("convert", "fifo", cwd=tmp_path) as process:
+            with fifo.open("wb"):  # opened on both sides: the command is running
+                process.send_signal(signal.SIGINT)
+                assert process.stderr is not None
+                assert process.wait(timeout=60) == 130
+            assert process.stderr.read() == b""
+
+    @pytest.mark.skipif(os.name == "nt", reason="needs a pseudo-terminal")
+    @pytest.mark.parametrize("colour", [True, False], ids=["colour", "NO_COLOR"])
+    def test_a_terminal(self, colour: bool, tmp_path: Path) -> None:
+        (tmp_path / "a.gotmpl").write_text("{{ range .Tools }}{{ .Function }}{{ end }}" + GOOD, encoding="utf-8")
+        (tmp_path / "b.gotmpl").write_text("{{ if }}", encoding="utf-8")
+        reader, writer = os.openpty()
+        done = subprocess.run(
+            [*PROGRAM, "convert", "a.gotmpl", "b.gotmpl", "-o", "out/"],
+            cwd=tmp_path,
+            stdout=subprocess.PIPE,
+            stderr=writer,
+            env=surroundings() if colour else surroundings(NO_COLOR="1"),
+            check=False,
+        )
+        os.close(writer)
+        said = b""
+        with suppress(OSError):  # the end of a pseudo-terminal
+            while data := os.read(reader, 4096):
+                said += data
+        os.close(reader)
+        assert (done.returncode, done.stdout) == (1, b"")
+        assert said.endswith(b"1 converted, 1 refused, 1 warning\r\n")
+        assert (b"\x1b[" in said) is colour
+
+
+def test_the_formats_are_those_of_rendering() -> None:
+    assert tuple(FORMATS) == _FORMATS
 
 
 def test_version() -> None:

@@ -9,11 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from transpiler.api import transpile_source
-from transpiler.diagnostics import TemplateError
-from transpiler.explain import REGISTRY
-from transpiler.ollama.modelfile import chat_template, looks_like_modelfile, read_modelfile, unconverted
-from transpiler.reading import decode, mark_warning
+from transpiler.examples import EXAMPLES
+from transpiler.explain import REGISTRY, findings
 from transpiler.rendering import render
 
 HERE = Path(__file__).parent / "errors"
@@ -24,15 +21,7 @@ MADE_ELSEWHERE = {"GT901"}
 
 def reported(path: Path) -> str:
     """The diagnostics of a file, one a line."""
-    try:
-        source = decode(path.read_bytes(), path.name)
-        notes = mark_warning(source)
-        if looks_like_modelfile(source.text):
-            modelfile = read_modelfile(source.text, source.name)
-            source, notes = chat_template(modelfile), (*modelfile.diagnostics, *unconverted(modelfile))
-        return render((*notes, *transpile_source(source).diagnostics), "concise")
-    except TemplateError as error:
-        return render(error.diagnostics, "concise")
+    return render(findings(path.read_bytes(), path.name), "concise")
 
 
 @pytest.mark.parametrize("path", INPUTS, ids=lambda path: path.stem)
@@ -51,3 +40,8 @@ def test_every_code_has_a_file() -> None:
 
 def test_every_expected_text_has_a_file() -> None:
     assert {path.stem for path in HERE.glob("*.txt")} == {path.stem for path in INPUTS}
+
+
+@pytest.mark.parametrize("code", sorted(REGISTRY.keys() - {"GT901", "GT903"}))
+def test_the_example_that_explain_shows_gives_its_code(code: str) -> None:
+    assert code in {diagnostic.code for diagnostic in findings(EXAMPLES[code].encode(), "example")}

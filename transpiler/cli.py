@@ -98,11 +98,12 @@ def convert(
     options = Options(exact=exact, json=json_style)
     failed = warned = 0
     for (data, name), target in zip(inputs, targets, strict=True):
+        notes: tuple[Diagnostic, ...] = ()
         try:
             source, notes = template_in(data, name, kind)
             result = transpile_source(source, options)
         except TemplateError as error:
-            _report(error.diagnostics, style)
+            _report((*notes, *error.diagnostics), style)
             failed += 1
             continue
         found = (*notes, *result.diagnostics)

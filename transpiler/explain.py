@@ -54,11 +54,12 @@ def explain(code: str) -> str:
 
 def findings(data: bytes, name: str) -> tuple[Diagnostic, ...]:
     """Everything that converting an input would say."""
+    notes: tuple[Diagnostic, ...] = ()
     try:
         source, notes = template_in(data, name)
         return (*notes, *transpile_source(source).diagnostics)
     except TemplateError as error:
-        return error.diagnostics
+        return (*notes, *error.diagnostics)
 
 
 def near(code: str) -> tuple[str, ...]:
