@@ -135,8 +135,14 @@ def _value(expr: Expr) -> Expr:
             isinstance(item, Const) for item in items
         ):
             return Const((Const(text) in items) == (op == "in"))
+        case Slice(Const(str(text)), None | Const(), None | Const()) if text.isascii():
+            start, stop = (end.value if isinstance(end, Const) else None for end in (expr.start, expr.stop))
+            return Const(text[start:stop]) if isinstance(start, int | None) and isinstance(stop, int | None) else expr
         case Concat(operands):
             return _concat(tuple(_value(o) for o in operands))
+        case Slice():
+            inner = map_parts(expr, _value)
+            return inner if inner == expr else _value(inner)
         case _:
             return map_parts(expr, _value)
 

@@ -62,6 +62,7 @@ def _equal(state: State, node: Node, left: Value, right: Value) -> Expr:
     for value, other in ((left, right), (right, left)):
         length = _length_of(value)
         if length is not None and other.const == 0:
+            state.forget_bytes(node)
             return Not(length)
     if EMPTY in (left.expr, right.expr):
         return Not(as_total(state, left if right.expr == EMPTY else right))
@@ -142,6 +143,7 @@ def order(op: CompareOp) -> Function:
             return state.fail("GT203", node, _incompatible(left, right), "incompatible types for comparison")
         length = _length_of(left)
         if length is not None and right.const in (0, 1) and (op, right.const) in _EMPTINESS:
+            state.forget_bytes(args[0].node)
             return Value(length if _EMPTINESS[op, right.const] else Not(length), BOOL)
         return Value(Compare(left.expr, op, right.expr), BOOL)
 

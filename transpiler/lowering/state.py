@@ -93,9 +93,11 @@ class State:
     def after_cut(self) -> Iterator[None]:
         """Code that does not run in the last turn."""
         before, self.cut = self.cut, None
+        self.branches += 1
         try:
             yield
         finally:
+            self.branches -= 1
             self.cut = before
 
     def holds(self, *names: str) -> None:
@@ -143,6 +145,12 @@ class State:
     def note_bytes(self, node: Node, message: str) -> None:
         """Say that a result can differ for text that isn't ASCII."""
         self.report("GT303", Severity.WARNING, node, message, "the same for ASCII text; for other text it can differ")
+
+    def forget_bytes(self, node: Node) -> None:
+        """Take back what `note_bytes` said of a node: of a length is asked only whether it is zero."""
+        for key in [key for key in self.diagnostics if key[0] == "GT303"]:
+            if node.span.start <= key[1] < node.span.end:
+                del self.diagnostics[key]
 
     def cannot(self, code: str, node: Node, message: str, help: str | None = None) -> Value:
         """What no portable Jinja can say."""

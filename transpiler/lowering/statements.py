@@ -309,6 +309,10 @@ def _range(state: State, stmt: Range) -> list[jinja.Stmt]:
     out += flags
     whole: jinja.Stmt = jinja.For(targets, items, body, id=loop.id)
     if stmt.orelse:
+        for decl in pipe.decls:
+            # In the else arm Go's loop variables are there, and hold what had no elements.
+            if decl.span in state.scopes.of:
+                state.bound[state.scopes.of[decl.span]] = value
         with state.inside():
             other = lower_block(state, stmt.orelse)
         whole = jinja.If(((truth(state, value), (whole,)),), other)

@@ -23,7 +23,7 @@ def shadowed(source: Source, scopes: Scopes) -> Iterator[tuple[Diagnostic, Repai
         outer = binding.shadows
         if outer is None or not binding.is_action or binding.reads or binding.writes or len(binding.pipe.decls) != 1:
             continue
-        if outer.block is binding.block or binding.name == "$_":
+        if outer.block is binding.block or binding.name == "$_" or not outer.is_action:
             continue
         operator = source.text.index(":=", binding.span.end)
         word = f"{{{{ {binding.block_name} }}}}"
