@@ -266,11 +266,14 @@ def features(chat: Chat) -> set[str]:
     messages = chat.request["messages"]
     roles = [str(message["role"]).lower() for message in messages]
     last_user = max((i for i, role in enumerate(roles) if role == "user"), default=-1)
+    # Of neighbours that Ollama merges, the first one's thinking is kept.
+    last_merged = max((i for i, role in enumerate(roles) if i == 0 or roles[i - 1] != role), default=0)
     found = {
         "tools": "tools" in chat.request,
         "a system message": "system" in roles,
         "documents": any(role.startswith("document") for role in roles),
         "several users": roles.count("user") > 1,
+        "thinking at the end": "reasoning_content" in messages[last_merged],
         "thinking before a user": any("reasoning_content" in message for message in messages[: max(last_user, 0)]),
     }
     return {feature for feature, there in found.items() if there}

@@ -113,6 +113,8 @@ def _len(state: State, node: Node, args: Sequence[Argument]) -> Value:
         return value
     if value.rest is not None:
         rest = value.rest
+        if rest.loop is None:
+            return Value(Filter(value.expr, "length"), INT, position=rest)
         left = Position("left", rest.loop, rest.items, -rest.offset)
         return Value(Arithmetic(Filter(rest.items, "length"), "-", _index_of(rest)), INT, position=left)
     names = {kind.name for kind in value.shape}
@@ -193,13 +195,18 @@ def _slice(state: State, node: Node, args: Sequence[Argument]) -> Value:
         rest = Position("index", position.loop, items, position.offset) if position.items == items else None
         return Value(Slice(items, ends[0].expr, None), value.shape, rest=rest)
     start, stop = (*(end.expr for end in ends), None, None)[:2]
-    return Value(Slice(items, start, stop), value.shape)
+    rest = None
+    if len(ends) == 1 and isinstance(ends[0].const, int) and names == {"messages"}:
+        rest = Position("length", None, items, -ends[0].const)
+    return Value(Slice(items, start, stop), value.shape, rest=rest)
 
 
 def _slice_text(state: State, node: Node, value: Value, ends: list[Value]) -> Value:
     text = as_total(state, value)
     if not ends:
         return Value(text, STRING)
+    if isinstance(text, Const) and all(type(end.const) is int for end in ends):
+        return _constant_slice(state, node, str(text.value), [end.const for end in ends if type(end.const) is int])
     start, stop = (*(end.expr for end in ends), None, None)[:2]
     longest = stop if stop is not None else start
     if start == Const(0):
@@ -212,6 +219,19 @@ def _slice_text(state: State, node: Node, value: Value, ends: list[Value]) -> Va
         enough = Compare(Filter(text, "length"), ">=", longest if longest is not None else Const(0))
         part = Conditional(enough, part, refuse("error calling slice: index out of range"))
     return Value(part, STRING)
+
+
+def _constant_slice(state: State, node: Node, text: str, ends: list[int]) -> Value:
+    """A part of a text that is known, between places that are known."""
+    data = text.encode()
+    start, stop = (*ends, len(data))[:2]
+    if not 0 <= start <= stop <= len(data):
+        message = f"`slice` of a text of {len(data)} bytes from {start} to {stop}"
+        return state.fail("GT205", node, message, "error calling slice: index out of range")
+    try:
+        return Value(Const(data[start:stop].decode()), STRING)
+    except UnicodeDecodeError:
+        return state.cannot("GT305", node, "this `slice` gives a part of a character")
 
 
 # -- printing ---------------------------------------------------------------------------------------------------------
