@@ -14,7 +14,7 @@ from transpiler.lowering.chat import chat_names, chat_setup
 from transpiler.lowering.names import Names
 from transpiler.lowering.prelude import with_needs
 from transpiler.lowering.state import STATE, JsonStyle, State
-from transpiler.lowering.statements import lower_block
+from transpiler.lowering.statements import lower_block, turn_values
 from transpiler.lowering.turns import TurnNames, turn_macro, turn_walk
 from transpiler.lowering.values import Value
 from transpiler.ollama.cut import Cut, find_cut
@@ -122,7 +122,7 @@ def _uses_state(body: Body) -> bool:
 
 
 def _define(state: State, define: Define) -> Macro:
-    """`{{ define }}` as a macro; its argument is dot, and also `$`. The chat's data needs no parameter."""
+    """`{{ define }}` as a macro; dot, which is also `$`, is its parameter, and so are the values of a turn."""
     shape = state.shapes.dots.get(define.name, NOTHING)
     name = state.macros[define.name]
     before = state.dot, state.root
@@ -135,7 +135,7 @@ def _define(state: State, define: Define) -> Macro:
         body = lower_block(state, define.body)
     state.dot, state.root = before
     setup: tuple[Stmt, ...] = (Set(STATE, Call("namespace")),) if _uses_state(body) else ()
-    return Macro(name, params, (*setup, *body))
+    return Macro(name, (*params, *turn_values(state)), (*setup, *body))
 
 
 def _macro_name(name: str) -> str:

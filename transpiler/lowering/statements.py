@@ -37,6 +37,7 @@ from transpiler.ollama.datamodel import (
     NOTHING,
     ROOT,
     STRING,
+    Mode,
     only,
 )
 from transpiler.ollama.functions import element_shape
@@ -264,13 +265,20 @@ def _with(state: State, pipe: Pipeline, body: Block, orelse: Block | None, tail:
     return [*out, jinja.If(((test, then),), other)]
 
 
+def turn_values(state: State) -> tuple[str, ...]:
+    """The variables of a turn, which a defined template needs as parameters: a macro sees none of its caller's."""
+    chat = state.chat
+    return (chat.system, chat.prompt, chat.response) if state.mode is Mode.LEGACY else ()
+
+
 def _template(state: State, call: TemplateCall) -> list[jinja.Stmt]:
     if call.pipe is None:
         state.fail("GT206", call, f'`template "{call.name}"` has no argument', "undefined template specified")
         return []
     value = pipeline_value(state, call.pipe)
     args: tuple[jinja.Expr, ...] = () if value.shape == ROOT else (_stored(state, value),)
-    printed: jinja.Expr = jinja.Call(state.macros[call.name], args)
+    turn = tuple(jinja.Name(name) for name in turn_values(state))
+    printed: jinja.Expr = jinja.Call(state.macros[call.name], (*args, *turn))
     if state.cut is not None:
         message = f'`template "{call.name}"` isn\'t there in the last turn'
         failed = state.fail("GT208", call, message, f'template "{call.name}" not defined')
