@@ -223,8 +223,10 @@ PROGRAM = (sys.executable, "-c", "from transpiler.cli import main; main(prog_nam
 
 
 def surroundings(**more: str) -> dict[str, str]:
-    """The environment of a process that finds the library and, unless told otherwise, may use colours."""
-    return {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1]), "NO_COLOR": "", **more}
+    """The environment of a process as users start it: it finds the library, may use colours, shows no warnings of
+    Python (an interrupt may leave a file to be closed by its end)."""
+    usual = {"PYTHONPATH": str(Path(__file__).parents[1]), "NO_COLOR": "", "PYTHONWARNINGS": ""}
+    return {**os.environ, **usual, **more}
 
 
 def start(*arguments: str, cwd: Path) -> subprocess.Popen[bytes]:
