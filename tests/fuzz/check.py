@@ -18,7 +18,9 @@ from transpiler.verify.oracle import Oracle, TemplateRefused
 from transpiler.verify.render import ReferenceTemplate
 
 # Rules of taste: what nobody reads stays where working it out can refuse the chat, and names may be used twice.
-_TIDINESS = ("unused-variable", "constant-condition", "empty-if", "shadowing", "unused-macro", "dynamic-scope")
+_TIDINESS = frozenset(
+    ("unused-variable", "unused-macro", "constant-condition", "empty-if", "shadowing", "dynamic-scope", "string-index")
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from transpiler.jinja.ast import (
     ListLiteral,
     Not,
     Or,
+    Slice,
     Test,
 )
 from transpiler.jinja.simplify import negate
@@ -64,11 +65,22 @@ def _equal(state: State, node: Node, left: Value, right: Value) -> Expr:
         if length is not None and other.const == 0:
             state.forget_bytes(node)
             return Not(length)
+    if any(_is_prefix(value) and other.const is not None for value, other in ((left, right), (right, left))):
+        state.forget_bytes(node)
     if EMPTY in (left.expr, right.expr):
         return Not(as_total(state, left if right.expr == EMPTY else right))
     # An absent text equals no text but the empty one, so it can be compared as it is.
     ends = [v.expr if _may_stay_absent(v, o) else as_total(state, v) for v, o in ((left, right), (right, left))]
     return Compare(ends[0], "==", ends[1])
+
+
+def _is_prefix(value: Value) -> bool:
+    """Whether it is a text's beginning: that equals a known text in bytes where it does in characters."""
+    match value.expr:
+        case Slice(_, None, Const()) | Conditional(_, Slice(_, None, Const()), _):
+            return True
+        case _:
+            return False
 
 
 def _may_stay_absent(value: Value, other: Value) -> bool:

@@ -7,7 +7,10 @@ from collections.abc import Callable, Mapping
 from transpiler.gotmpl.ast import Node
 from transpiler.jinja.ast import (
     EMPTY,
+    FALSE,
     TRUE,
+    And,
+    Attribute,
     Call,
     Compare,
     Conditional,
@@ -17,12 +20,15 @@ from transpiler.jinja.ast import (
     Item,
     ListLiteral,
     Name,
+    Not,
     Or,
+    Shared,
     Test,
 )
 from transpiler.lowering.state import State, refuse
 from transpiler.lowering.values import Loop, Value, shared
 from transpiler.ollama.datamodel import (
+    BOOL,
     GO_TYPES,
     MISSING,
     NOTHING,
@@ -68,9 +74,39 @@ def as_total(state: State, value: Value) -> Expr:
         return Or((value.expr, DictLiteral()))
     if names == {"bool"}:
         return Or((value.expr, Const(False)))
+    if names == {"int"}:
+        return Or((value.expr, Const(0)))
     if names & {"any", "int"}:
         return value.expr
     return Or((value.expr, ListLiteral()))
+
+
+def as_operand(state: State, value: Value) -> Expr:
+    """The total expression for a place that may also hold values of other types.
+
+    Of a truth value elsewhere only the truth counts: `ne .Role ""` may be the role itself.
+    """
+    if value.shape != BOOL or _is_bool(state, value.expr):
+        return as_total(state, value)
+    return Conditional(value.expr, TRUE, FALSE)
+
+
+def _is_bool(state: State, expr: Expr) -> bool:
+    match expr:
+        case Compare() | Test() | Attribute(Name("loop")):
+            return True
+        case Not(operand):
+            return True if not isinstance(operand, Not) else _is_bool(state, operand)
+        case Const(value):
+            return isinstance(value, bool)
+        case And(operands) | Or(operands):
+            return all(_is_bool(state, operand) for operand in operands)
+        case Shared(_, inner):
+            return _is_bool(state, inner)
+        case Name(name) | Attribute(_, name):
+            return name in state.bool_names
+        case _:
+            return False
 
 
 def _no_field(state: State, value: Shape, name: str, node: Node) -> Value:

@@ -28,7 +28,7 @@ from transpiler.jinja.ast import (
 from transpiler.jinja.simplify import negate
 from transpiler.lowering.arguments import Argument, Function, and_of, or_of
 from transpiler.lowering.comparisons import equal, not_equal, order
-from transpiler.lowering.data import as_total
+from transpiler.lowering.data import as_operand, as_total
 from transpiler.lowering.formats import count_format, format_text
 from transpiler.lowering.printing import joined, json_of, print_pieces
 from transpiler.lowering.state import State, refuse
@@ -90,9 +90,9 @@ def _operand(state: State, args: Sequence[Argument], *, truth: bool) -> Value:
         tests = [test for test, _ in found]
         return Value(and_of(tests) if truth else or_of(tests), BOOL)
     test, last = found[-1]
-    expr = as_total(state, last)
+    expr = as_operand(state, last)
     for test, value in reversed(found[:-1]):
-        own = as_total(state, value)
+        own = as_operand(state, value)
         expr = Conditional(test, expr, own) if truth else Conditional(test, own, expr)
     return Value(expr, shape)
 
@@ -198,7 +198,12 @@ def _slice(state: State, node: Node, args: Sequence[Argument]) -> Value:
     rest = None
     if len(ends) == 1 and isinstance(ends[0].const, int) and names == {"messages"}:
         rest = Position("length", None, items, -ends[0].const)
-    return Value(Slice(items, start, stop), value.shape, rest=rest)
+    part: Expr = Slice(items, start, stop)
+    needed = max((end.const for end in ends if type(end.const) is int), default=0)
+    if needed > (1 if state.facts.holds(value.expr) else 0):
+        enough = Compare(Filter(items, "length"), ">=", Const(needed))
+        part = Conditional(enough, part, refuse("error calling slice: index out of range"))
+    return Value(part, value.shape, rest=rest)
 
 
 def _slice_text(state: State, node: Node, value: Value, ends: list[Value]) -> Value:
@@ -213,7 +218,8 @@ def _slice_text(state: State, node: Node, value: Value, ends: list[Value]) -> Va
         start = None
     part: Expr = Slice(text, start, stop)
     needed = longest.value if isinstance(longest, Const) and isinstance(longest.value, int) else None
-    if start is not None and not (isinstance(start, Const) and start.value == state.facts.ascii_prefix(text)):
+    known = isinstance(longest, Const) and longest.value == state.facts.ascii_prefix(text)
+    if not known:
         state.note_bytes(node, "`slice` of a text counts bytes in Go and characters in Jinja")
     if needed is None or state.facts.least_length(text) < needed:
         enough = Compare(Filter(text, "length"), ">=", longest if longest is not None else Const(0))

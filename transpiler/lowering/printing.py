@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from transpiler.gotmpl.ast import Node
 from transpiler.jinja.ast import EMPTY, Call, Concat, Conditional, Const, Expr, Filter, Or, Test
-from transpiler.lowering.data import as_total
+from transpiler.lowering.data import as_operand, as_total
 from transpiler.lowering.state import State
 from transpiler.lowering.values import Value
 from transpiler.ollama.datamodel import NOTHING, STRING, only
@@ -113,7 +113,7 @@ _PRINTED: Mapping[str, Callable[[State, Value], list[Expr]]] = {
     "call_function": _macro("call_function_dump"),
     "property": _macro("property_dump"),
     "strings": _in_brackets,
-    "anys": _macro("go_text"),
+    "anys": lambda state, value: [Call("go_text", (as_total(state, value),))],
 }
 
 _JSON: Mapping[str, str] = {
@@ -152,7 +152,7 @@ def json_of(state: State, value: Value, node: Node) -> Expr:
     if name == "property_type":
         return Call("type_json", (value.expr,))
     if name in _JSON:
-        return Call(_JSON[name], (value.expr,))
+        return Call(_JSON[name], (as_operand(state, value) if name in ("bool", "int") else value.expr,))
     if names <= {"any", "string", "int", "bool", "strings", "anys", "nil", "missing"}:
         return Call("json", (value.expr,))
     return state.cannot("GT301", node, f"the JSON of {_words(value)} has no form in Jinja").expr

@@ -14,7 +14,7 @@ from transpiler.lowering.facts import Facts
 from transpiler.lowering.names import Names
 from transpiler.lowering.values import Loop, Value
 from transpiler.ollama.cut import Cut
-from transpiler.ollama.datamodel import NOTHING, ROOT, Mode, Shape
+from transpiler.ollama.datamodel import BOOL, NOTHING, ROOT, Mode, Shape
 from transpiler.passes.scopes import Binding, Scopes
 from transpiler.passes.shapes import Shapes
 from transpiler.source import Source
@@ -113,6 +113,12 @@ class State:
             return known
         shape: Shape = self.shapes.bindings.get(binding, NOTHING)
         return Value(self.place(binding), shape)
+
+    @property
+    def bool_names(self) -> frozenset[str]:
+        """The names under which truth values and nothing else are kept."""
+        own = (self.names.of(binding) for binding, kinds in self.shapes.bindings.items() if kinds == BOOL)
+        return frozenset((self.chat.think, self.chat.think_set, "add_generation_prompt", *own))
 
     def place(self, binding: Binding) -> Expr:
         """Where a Go variable is kept: a variable, or an attribute of the namespace if it outlives iterations."""

@@ -22,7 +22,7 @@ from transpiler.gotmpl.ast import (
 )
 from transpiler.jinja import ast as jinja
 from transpiler.jinja.walk import all_expressions
-from transpiler.lowering.data import as_total
+from transpiler.lowering.data import as_operand, as_total
 from transpiler.lowering.expressions import condition_of, pipeline_value, truth
 from transpiler.lowering.jumps import may_jump, without_continue
 from transpiler.lowering.printing import pieces
@@ -38,6 +38,7 @@ from transpiler.ollama.datamodel import (
     ROOT,
     STRING,
     Mode,
+    Shape,
     only,
 )
 from transpiler.ollama.functions import element_shape
@@ -74,7 +75,9 @@ def lower_block(state: State, block: Sequence[Statement], tail: frozenset[int] =
         rest = block[n + 1 :]
         if rest and may_jump(stmt):
             skipped = jinja.Name(state.loops[-1].names["skip"])
-            out.append(jinja.If(((jinja.Not(skipped), lower_block(state, rest, tail)),)))
+            with state.inside():
+                unskipped = lower_block(state, rest, tail)
+            out.append(jinja.If(((jinja.Not(skipped), unskipped),)))
             break
         if rest and state.cut is not None and id(stmt) in state.cut.path:
             # The last turn ends here: what follows is printed only in turns that have their answer.
@@ -150,7 +153,7 @@ def _action(state: State, pipe: Pipeline, declared: list[Binding]) -> list[jinja
         if not binding.writes and _is_alias(state, value):
             state.bound[binding] = value
             return []
-    return [state.write(binding, _stored(state, value))]
+    return [state.write(binding, _kept(state, value, state.shapes.bindings.get(binding)))]
 
 
 def _cut_action(state: State, pipe: Pipeline, left: Pipeline | None, declared: list[Binding]) -> list[jinja.Stmt]:
@@ -192,6 +195,11 @@ def _is_alias(state: State, value: Value) -> bool:
             return name in state.stable and not value.optional
         case _:
             return False
+
+
+def _kept(state: State, value: Value, kinds: Shape | None) -> jinja.Expr:
+    """What is put where values of these kinds may be; a truth value among others has to be one."""
+    return as_operand(state, value) if value.shape == BOOL != kinds else _stored(state, value)
 
 
 def _stored(state: State, value: Value) -> jinja.Expr:
@@ -276,7 +284,9 @@ def _template(state: State, call: TemplateCall) -> list[jinja.Stmt]:
         state.fail("GT206", call, f'`template "{call.name}"` has no argument', "undefined template specified")
         return []
     value = pipeline_value(state, call.pipe)
-    args: tuple[jinja.Expr, ...] = () if value.shape == ROOT else (_stored(state, value),)
+    args: tuple[jinja.Expr, ...] = (
+        () if value.shape == ROOT else (_kept(state, value, state.shapes.dots.get(call.name)),)
+    )
     turn = tuple(jinja.Name(name) for name in turn_values(state))
     printed: jinja.Expr = jinja.Call(state.macros[call.name], (*args, *turn))
     if state.cut is not None:
@@ -365,7 +375,11 @@ def _targets(
     key_binding = bindings[0] if len(bindings) == 2 else None
     (kind,) = names if len(names) == 1 else ("item",)
     hint = _ELEMENT_NAMES.get(kind, "item")
-    target = state.names.of(element_binding) if element_binding is not None else state.names.beside(hint, taken)
+    if element_binding is not None and not element_binding.writes and not pipe.assign:
+        target = state.names.of(element_binding)
+    else:
+        # Dot stays the element when the variable is given another value.
+        target = state.names.beside(hint, taken)
     loop.names["element"] = target
     element = Value(jinja.Name(target), element_shape(value.shape))
     if names <= MAPS:

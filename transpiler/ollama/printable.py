@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 # Everything but printable ASCII and what the grammar of Modelfiles handles itself.
 _SUSPECT = re.compile(r"[^\t\r\n\x20-\x7E]")
@@ -49,5 +50,6 @@ def unprintable(text: str, start: int, end: int) -> tuple[int, ...]:
     return tuple(m.start() for m in _SUSPECT.finditer(text, start, end) if not _is_printable(m.group()))
 
 
+@lru_cache(1024)
 def _is_printable(char: str) -> bool:
     return char.isprintable() or any(first <= ord(char) <= last for first, last in _SINCE_UNICODE_14)
