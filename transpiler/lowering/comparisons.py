@@ -157,7 +157,7 @@ def order(op: CompareOp) -> Function:
         if length is not None and right.const in (0, 1) and (op, right.const) in _EMPTINESS:
             state.forget_bytes(args[0].node)
             return Value(length if _EMPTINESS[op, right.const] else Not(length), BOOL)
-        return Value(Compare(left.expr, op, right.expr), BOOL)
+        return Value(Compare(as_total(state, left), op, as_total(state, right)), BOOL)
 
     return compare
 

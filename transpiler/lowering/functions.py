@@ -144,6 +144,10 @@ def _index_of(position: Position) -> Expr:
 
 def _index(state: State, node: Node, args: Sequence[Argument]) -> Value:
     value, *keys = [arg.value() for arg in args]
+    if value.shape and {kind.name for kind in value.shape} <= {"missing", "nil"}:
+        return state.fail(
+            "GT205", node, "`index` of a value that is not there", "error calling index: index of untyped nil"
+        )
     for key in keys:
         if value.shape == NOTHING or key.shape == NOTHING:
             return value if value.shape == NOTHING else key

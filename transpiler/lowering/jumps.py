@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from transpiler.gotmpl.ast import Block, Break, Comment, Continue, If, Statement, With
+from transpiler.gotmpl.ast import Block, Break, Comment, Continue, If, Range, Statement, With
 
 
 def may_jump(stmt: Statement) -> bool:
@@ -18,8 +18,29 @@ def may_jump(stmt: Statement) -> bool:
             return True
         case If(_, body, orelse) | With(_, body, orelse):
             return any(map(may_jump, body)) or any(map(may_jump, orelse or ()))
+        case Range(_, _, orelse):
+            # From the else arm of an inner loop `continue` goes on with the outer one; `break` only ends the arm.
+            return jumps_in(orelse or ()) >= {"continue"}
         case _:
             return False
+
+
+def jumps_in(block: Block) -> frozenset[str]:
+    """Which of `break` and `continue` a block holds for the loop around it."""
+    found: frozenset[str] = frozenset()
+    for stmt in block:
+        match stmt:
+            case Break():
+                found |= {"break"}
+            case Continue():
+                found |= {"continue"}
+            case If(_, body, orelse) | With(_, body, orelse):
+                found |= jumps_in(body) | jumps_in(orelse or ())
+            case Range(_, _, orelse):
+                found |= jumps_in(orelse or ()) & {"continue"}
+            case _:
+                pass
+    return found
 
 
 def without_continue(block: Block) -> Block:

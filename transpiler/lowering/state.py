@@ -63,6 +63,7 @@ class State:
     pending: list[Stmt] = field(default_factory=list)
     diagnostics: dict[tuple[str, int], Diagnostic] = field(default_factory=dict)
     branches: int = 0
+    in_else_arm: bool = False
     loop_count: int = 0
 
     # -- places --------------------------------------------------------------------------------------------------

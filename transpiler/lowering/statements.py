@@ -24,7 +24,7 @@ from transpiler.jinja import ast as jinja
 from transpiler.jinja.walk import all_expressions
 from transpiler.lowering.data import as_operand, as_total
 from transpiler.lowering.expressions import condition_of, pipeline_value, truth
-from transpiler.lowering.jumps import may_jump, without_continue
+from transpiler.lowering.jumps import jumps_in, may_jump, without_continue
 from transpiler.lowering.printing import pieces
 from transpiler.lowering.state import STATE, State
 from transpiler.lowering.values import Loop, Position, Value, loop_attribute
@@ -116,11 +116,14 @@ def _statement(state: State, stmt: Statement, declared: list[Binding], tail: fro
             out = _template(state, stmt)
         case Continue():
             out = [jinja.Set(state.loops[-1].names["skip"], jinja.TRUE)]
+        case Break() if state.in_else_arm:
+            out = [jinja.Set(state.loops[-1].names["skip"], jinja.TRUE)]
         case Break():
             names = state.loops[-1].names
             if "stop" not in names:
-                outer = {loop.names["stop"] for loop in state.loops[:-1] if "stop" in loop.names}
-                names["stop"] = state.names.beside("stop", outer)
+                names["stop"] = state.names.beside("stop", set().union(*(loop.stops for loop in state.loops)))
+                for loop in state.loops:
+                    loop.stops.add(names["stop"])
             out = [jinja.SetAttribute(STATE, names["stop"], jinja.TRUE), jinja.Set(names["skip"], jinja.TRUE)]
         case _:
             assert_never(stmt)
@@ -320,9 +323,11 @@ def _range(state: State, stmt: Range) -> list[jinja.Stmt]:
     targets, element, first = _targets(state, pipe, loop, value, names)
     state.loops.append(loop)
     state.holds(*targets)
+    before, state.in_else_arm = state.in_else_arm, False
     with state.inside(dot=element, always=loop.over_messages):
         body = (*first, *lower_block(state, without_continue(stmt.body)))
     state.loops.pop()
+    state.in_else_arm = before
     body, flags = _with_jumps(stmt, loop, body)
     out += flags
     whole: jinja.Stmt = jinja.For(targets, items, body, id=loop.id)
@@ -331,10 +336,21 @@ def _range(state: State, stmt: Range) -> list[jinja.Stmt]:
             # In the else arm Go's loop variables are there, and hold what had no elements.
             if decl.span in state.scopes.of:
                 state.bound[state.scopes.of[decl.span]] = value
-        with state.inside():
-            other = lower_block(state, stmt.orelse)
-        whole = jinja.If(((truth(state, value), (whole,)),), other)
+        whole_arm = _else_arm(state, stmt.orelse, stmt)
+        whole = jinja.If(((truth(state, value), (whole,)),), whole_arm)
     return [*out, whole]
+
+
+def _else_arm(state: State, block: Block, stmt: Range) -> jinja.Body:
+    """What runs where there are no elements. A `break` in it ends the arm, for Go has left no loop yet."""
+    jumps = jumps_in(block)
+    if jumps == {"break", "continue"}:
+        state.cannot("GT305", stmt, "`break` and `continue` in the else arm of one `range`")
+    before, state.in_else_arm = state.in_else_arm, True
+    with state.inside():
+        body = lower_block(state, block)
+    state.in_else_arm = before
+    return (*body, jinja.Set(state.loops[-1].names["skip"], jinja.FALSE)) if jumps == {"break"} else body
 
 
 def _items(state: State, value: Value, names: set[str], node: Node) -> jinja.Expr | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from transpiler.jinja.ast import And, Attribute, Compare, CompareOp, Const, Expr, Name, Not, Shared
@@ -14,12 +14,16 @@ LOOP = Name("loop")
 
 @dataclass(slots=True, eq=False)
 class Loop:
-    """A `range` that is being lowered: the id of its Jinja loop, and names for what its body shares."""
+    """A `range` that is being lowered: the id of its Jinja loop, and names for what its body shares.
+
+    `stops`: the names of its own flag for `break` and of those of the loops in it.
+    """
 
     id: int
     span: Span
     over_messages: bool
     names: dict[str, str]
+    stops: set[str] = field(default_factory=set)
 
 
 @dataclass(frozen=True, slots=True)
