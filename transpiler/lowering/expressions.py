@@ -21,7 +21,7 @@ from transpiler.gotmpl.ast import (
     Variable,
 )
 from transpiler.jinja.ast import FALSE, TRUE, Compare, Conditional, Const, Expr, Filter, Name
-from transpiler.jinja.simplify import negate
+from transpiler.jinja.simplify import is_pure, negate
 from transpiler.lowering.arguments import Argument
 from transpiler.lowering.data import as_total, field
 from transpiler.lowering.functions import FUNCTION_TABLE, all_of, any_of
@@ -109,7 +109,7 @@ def truth(state: State, value: Value) -> Expr:
         return Const(bool(value.expr.value))
     names = {kind.name for kind in value.shape}
     if names <= ALWAYS_TRUE:
-        return TRUE
+        return TRUE if is_pure(value.expr) else value.expr
     if names <= {"missing", "nil"}:
         return FALSE
     if value.position is not None and value.position.kind == "index":
