@@ -10,7 +10,7 @@ from transpiler.verify.chats import Chat
 Json = dict[str, Any]
 
 _ROLES = ("system", "user", "user", "assistant", "assistant", "tool")
-_ODD_ROLES = ("developer", "User", "control", "")
+_ODD_ROLES = ("developer", "User", "control")
 _TEXTS = (
     "Hi",
     "",

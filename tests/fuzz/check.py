@@ -90,7 +90,7 @@ def faults_of_form(
             continue
         tally.pairs += 1
         actual = jinja.render(to_jinja_context(chat))
-        if not agree(wanted, actual) and not (bytes_differ and "é" in str(chat.request)):
+        if not agree(wanted, actual) and not (bytes_differ and not f"{template}{chat.request}".isascii()):
             kind = "refusal" if wanted.text is None else f"refused: {actual.error}" if actual.text is None else "text"
             yield Fault(kind, exact, explain(wanted, actual), chat)
 
