@@ -112,7 +112,8 @@ def test_every_text_gives_a_tree_or_diagnostics(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     ["(" * 1_000_000, "{{" * 200_000, "{" * 500_000, "{{end}}" * 50_000, "{{ " + "(" * 500_000, "{{if .A}}" * 5_000,
-     "{{ if .A }}{{ else if .B }}" * 3_000, '{{ "' + "a" * 1_000_000, "{{/*" + "*" * 1_000_000, "{{ " + "|" * 100_000],
+     "{{ if .A }}{{ else if .B }}" * 3_000, '{{ "' + "a" * 1_000_000, "{{/*" + "*" * 1_000_000, "{{ " + "|" * 100_000,
+     '{{ "' * 500_000 + "}}", '{{ print "}}" ' + "(" * 5_000, "{{ print" + ' "a"' * 20_000 + " }}"],
     ids=lambda text: text[:12],
 )  # fmt: skip
 def test_large_nonsense_is_refused_soon(text: str) -> None:

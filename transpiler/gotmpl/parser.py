@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from transpiler.diagnostics import Diagnostic, Severity, TemplateError
@@ -44,6 +45,8 @@ MOST_BLOCKS = 90
 MOST_LOOPS = 20
 MOST_ARMS = 150
 MOST_ERRORS = 100
+# Parentheses and strings in one action.
+MOST_TOKENS = 10_000
 _SPACE = " \t\r\n"
 _GO_SPACE = " \t\r\n\v\f\x85\xa0"
 _NEXT_ACTION = re.compile(r"\}\}|(?=\{\{)")
@@ -143,38 +146,43 @@ class _Parser:
         at, end = 0, len(text)
         while at < end:
             node = None
-            if not self.too_deep(at):
+            deep = self.too_deep(at)
+            if not deep:
                 node = rule.match_core(text, at, defaultdict(dict), ParseError(text, -1, None))
             if node is not None:
                 yield node.children[0]
                 at = node.end
                 continue
-            self.explain(at)
+            self.explain(at, deep=deep)
             self.stand_in(at)
             following = _NEXT_ACTION.search(text, at + 2)
             at = following.end() if following is not None else end
 
     def too_deep(self, at: int) -> bool:
-        """Whether an action has so many parentheses that the grammar is better not asked."""
+        """Whether an action is none, or has so many parentheses or strings, that the grammar is better not asked."""
         text = self.source.text
         if not text.startswith("{{", at):
             return False
         end = text.find("}}", at)
-        head = text[at : end if end >= 0 else len(text)]
-        if head.count("(") <= MOST_PARENTHESES and not any(quote in head for quote in "\"'`"):
+        if end < 0:
+            return True  # nothing closes it: there is nothing for the grammar to read
+        if text.count("(", at, end) <= MOST_PARENTHESES and not any(q in text[at:end] for q in "\"'`"):
             return False
         depth = 0
-        for token in _NESTING.finditer(text, at):
+        for token in islice(_NESTING.finditer(text, at), MOST_TOKENS):
             depth += {"(": 1, ")": -1}.get(token[0], 0)
             if depth > MOST_PARENTHESES:
                 return True
             if token[0] == "}}":
                 return False
-        return False
+        return True
 
-    def explain(self, at: int) -> None:
+    def explain(self, at: int, *, deep: bool) -> None:
         problem = explain(self.source.text, at)
-        if problem is None:
+        if problem is None and deep:
+            message = f"more than {MOST_TOKENS:,} parentheses and strings in one action"
+            self.report("GT902", message, Span(at, at + 2))
+        elif problem is None:
             self.report("GT101", "unexpected action", Span(at, at + 2))
         else:
             self.report(problem.code, problem.message, problem.span, problem.help)
