@@ -12,7 +12,7 @@ from transpiler.gotmpl.parser import parse
 from transpiler.jinja.printer import print_template
 from transpiler.lowering.lower import Lowered, lower
 from transpiler.ollama.datamodel import Mode
-from transpiler.ollama.execution import chat_mode, has_fim_form, thinking_tags
+from transpiler.ollama.execution import chat_mode, has_fim_form, identifiers, thinking_tags
 from transpiler.ollama.functions import FUNCTIONS
 from transpiler.passes.edits import Repair, apply_edits, apply_repairs
 from transpiler.passes.quirks import find_quirks
@@ -51,6 +51,7 @@ class Result:
 @dataclass(frozen=True, slots=True)
 class _Analysed:
     template: Template
+    names: frozenset[str]
     mode: Mode
     scopes: Scopes
     shapes: Shapes
@@ -92,7 +93,7 @@ def transpile_source(source: Source, options: Options | None = None) -> Result:
         )
 
     lowered = lowered_in(analysed.mode)
-    fim = lowered_in(Mode.FIM) if has_fim_form(analysed.template) else None
+    fim = lowered_in(Mode.FIM) if has_fim_form(analysed.names) else None
     found = (*(diagnostic for diagnostic, _ in quirks), *lowered.diagnostics)
     diagnostics = tuple(sorted(found, key=lambda d: (d.span is not None, d.span)))
     if any(d.severity is Severity.ERROR for d in diagnostics):
@@ -109,9 +110,10 @@ def transpile_source(source: Source, options: Options | None = None) -> Result:
 
 
 def _analyse(template: Template) -> _Analysed:
-    mode = chat_mode(template)
+    names = identifiers(template)
+    mode = chat_mode(names)
     scopes = resolve_scopes(template)
-    return _Analysed(template, mode, scopes, infer_shapes(template, scopes, mode))
+    return _Analysed(template, names, mode, scopes, infer_shapes(template, scopes, mode))
 
 
 def _quirks(source: Source, analysed: _Analysed) -> tuple[tuple[Diagnostic, Repair], ...]:

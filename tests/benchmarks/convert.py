@@ -21,7 +21,7 @@ from transpiler.gotmpl import grammar, parser
 from transpiler.ollama.functions import FUNCTIONS
 from transpiler.source import Source
 
-from .timing import best_of, print_table
+from .timing import print_table, race
 
 ROOT = Path(__file__).parents[2]
 MIMO = ROOT / "go_templates" / "mimo.gotmpl"
@@ -52,10 +52,10 @@ def steps(text: str) -> dict[str, Callable[[], object]]:
 
 def report_steps(path: Path) -> None:
     """Print what each step takes, and how many times the first that is."""
-    seconds = {name: best_of(run, rounds=9) for name, run in steps(path.read_text(encoding="utf-8")).items()}
-    bare = next(iter(seconds.values()))
-    rows = [(name, f"{value * 1e3:.2f}", f"{value / bare:.2f}") for name, value in seconds.items()]
-    verdict = "within" if seconds["convert"] <= AIM * bare else "over"
+    taken = steps(path.read_text(encoding="utf-8"))
+    run = race(*taken.values(), rounds=15)
+    rows = [(name, f"{run.best(n) * 1e3:.2f}", f"{run.ratio(n):.2f}") for n, name in enumerate(taken)]
+    verdict = "within" if run.ratio(list(taken).index("convert")) <= AIM else "over"
     print_table(f"{path.name}: {verdict} the aim of {AIM:g} times the grammar", ("step", "ms", "times"), rows)
 
 
@@ -65,12 +65,11 @@ def report_templates() -> None:
     for path in sorted((ROOT / "go_templates").glob("*.gotmpl")):
         text = path.read_text(encoding="utf-8")
         try:
-            whole = best_of(partial(transpiler.transpile, text))
+            run = race(partial(recognise, text), partial(transpiler.transpile, text))
         except transpiler.TemplateError as error:
             rows.append((path.stem, str(len(text)), str(error).splitlines()[0], ""))
             continue
-        bare = best_of(partial(recognise, text))
-        rows.append((path.stem, str(len(text)), f"{whole * 1e3:.2f}", f"{whole / bare:.2f}"))
+        rows.append((path.stem, str(len(text)), f"{run.best(1) * 1e3:.2f}", f"{run.ratio(1):.2f}"))
     print_table("Every template", ("template", "characters", "ms", "times"), rows)
 
 

@@ -5,24 +5,44 @@ from __future__ import annotations
 import gc
 import time
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from statistics import median
 
 
-def best_of(run: Callable[[], object], rounds: int = 5, at_least: float = 0.02) -> float:
-    """Return the seconds of the fastest round of `run`, each round repeated until it takes `at_least` seconds.
+@dataclass(frozen=True, slots=True)
+class Race:
+    """What several ways took, round by round: `rounds[n][k]` are the seconds of way `k` in round `n`."""
 
-    The first call is not measured: it warms caches up.
+    rounds: Sequence[Sequence[float]]
+
+    def best(self, way: int) -> float:
+        """Return the fewest seconds that a way took."""
+        return min(seconds[way] for seconds in self.rounds)
+
+    def ratio(self, way: int, base: int = 0) -> float:
+        """Return how many times `base` a way took: the median over the rounds, in each of which both ran."""
+        return median(seconds[way] / seconds[base] for seconds in self.rounds)
+
+
+def race(*ways: Callable[[], object], rounds: int = 5, at_least: float = 0.02) -> Race:
+    """Run all `ways` in turn, so that what slows the machine down for a while slows all of them down.
+
+    In each round each way is repeated until it takes `at_least` seconds. The first calls are not measured: they warm
+    caches up.
     """
-    run()
-    start = time.perf_counter()
-    run()
-    repeats = max(1, round(at_least / max(time.perf_counter() - start, 1e-9)))
+    repeats = [_repeats(run, at_least) for run in ways]
     collecting = gc.isenabled()
     gc.disable()
     try:
-        return min(_round(run, repeats) for _ in range(rounds)) / repeats
+        return Race([[_round(run, n) / n for run, n in zip(ways, repeats, strict=True)] for _ in range(rounds)])
     finally:
         if collecting:
             gc.enable()
+
+
+def _repeats(run: Callable[[], object], at_least: float) -> int:
+    run()
+    return max(1, round(at_least / max(_round(run, 1), 1e-9)))
 
 
 def _round(run: Callable[[], object], repeats: int) -> float:

@@ -6,13 +6,14 @@ A span covers the node's source text and takes no part in comparisons.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
+from transpiler.nodes import node
 from transpiler.source import Span
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Node:
     """What all nodes have: the place they come from."""
 
@@ -22,24 +23,24 @@ class Node:
 # -- operands ---------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Dot(Node):
     """`.`"""
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Nil(Node):
     """`nil`"""
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Bool(Node):
     """`true`, `false`"""
 
     value: bool
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Number(Node):
     """`1`, `-0x10`, `1_000`, `1.5`, `1e3`, `'a'`, `2i`; `value` has the type that Go's template gives the constant."""
 
@@ -47,7 +48,7 @@ class Number(Node):
     value: int | float | complex
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class String(Node):
     """`"a\\n"` or a raw string in backquotes; `value` is what it stands for, `quoted` the source."""
 
@@ -55,14 +56,14 @@ class String(Node):
     value: str
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Field(Node):
     """`.A.B` on dot: names `("A", "B")`."""
 
     names: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Variable(Node):
     """`$x`, `$x.A.B`, `$`: the name with its `$`, then the fields."""
 
@@ -70,14 +71,14 @@ class Variable(Node):
     names: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Identifier(Node):
     """The name of a function: `eq`."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Chain(Node):
     """Fields of something in parentheses, or of a function's result: `(index .Messages 0).Content`."""
 
@@ -85,14 +86,14 @@ class Chain(Node):
     names: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Command(Node):
     """Operands with spaces between: `eq .Role "user"`. With one operand it is that operand's value or a call."""
 
     args: tuple[Operand, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Pipeline(Node):
     """`.X | json`, `$i, $m := .Messages`: declared (or, with `assign`, assigned) variables, then the commands."""
 
@@ -107,28 +108,28 @@ Operand: TypeAlias = Dot | Nil | Bool | Number | String | Field | Variable | Ide
 # -- statements -------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Text(Node):
     """Text outside of actions, after the trim markers next to it did their work; never empty."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Comment(Node):
     """`{{/* text */}}`: the text between the stars."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Action(Node):
     """`{{ pipe }}`: prints, or declares or assigns variables and prints nothing."""
 
     pipe: Pipeline
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class If(Node):
     """`{{ if pipe }} body {{ else }} orelse {{ end }}`; `{{ else if }}` is an `If` alone in `orelse`."""
 
@@ -137,7 +138,7 @@ class If(Node):
     orelse: Block | None
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Range(Node):
     """`{{ range pipe }} body {{ else }} orelse {{ end }}`; the loop variables are the pipeline's declarations."""
 
@@ -146,7 +147,7 @@ class Range(Node):
     orelse: Block | None
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class With(Node):
     """`{{ with pipe }} body {{ else }} orelse {{ end }}`; `{{ else with }}` is a `With` alone in `orelse`."""
 
@@ -155,7 +156,7 @@ class With(Node):
     orelse: Block | None
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class TemplateCall(Node):
     """`{{ template "name" pipe }}`; also what a `{{ block }}` leaves in its place."""
 
@@ -163,12 +164,12 @@ class TemplateCall(Node):
     pipe: Pipeline | None
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Break(Node):
     """`{{ break }}`"""
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Continue(Node):
     """`{{ continue }}`"""
 
@@ -177,7 +178,7 @@ Statement: TypeAlias = Text | Comment | Action | If | Range | With | TemplateCal
 Block: TypeAlias = tuple[Statement, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Define(Node):
     """`{{ define "name" }} body {{ end }}` or `{{ block "name" pipe }} body {{ end }}`."""
 
@@ -185,7 +186,7 @@ class Define(Node):
     body: Block
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Template(Node):
     """A whole template: its own statements and what it defines, in the order of the source."""
 

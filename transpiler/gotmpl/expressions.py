@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from re import Match
 from typing import TYPE_CHECKING
 
 from transpiler.gotmpl.ast import (
@@ -89,7 +90,7 @@ class Expressions:
         return Chain(pipe, names, span=Span(node.start, node.end))
 
     def _simple(self, node: ParseNode) -> Operand:
-        match: dict[str, str | None] = node.match.groupdict()
+        match: Match[str] = node.match
         span = Span(node.start, node.end)
         if match["field"] is not None:
             return Field(tuple(node.text[1:].split(".")), span=span)
@@ -121,7 +122,7 @@ class Expressions:
         function = Identifier(word, span=place)
         return Chain(function, tuple(names), span=span) if names else function
 
-    def _literal(self, match: dict[str, str | None], span: Span) -> Operand:
+    def _literal(self, match: Match[str], span: Span) -> Operand:
         try:
             if match["string"] is not None:
                 return String(match["string"], unquote(match["string"]), span=span)
@@ -158,7 +159,7 @@ def _function_help(word: str) -> str | None:
     return f"a field is written with a dot: `.{word}`" if word[:1].isupper() else None
 
 
-def _literal_help(match: dict[str, str | None]) -> str | None:
+def _literal_help(match: Match[str]) -> str | None:
     return "text stands in double quotes; single quotes hold one character" if match["char"] is not None else None
 
 

@@ -6,27 +6,28 @@ Which constructs are portable was measured on jinja2, minijinja, @huggingface/ji
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from transpiler.nodes import node
 
 # -- expressions ------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Name:
     """`message`"""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Const:
     """`"text"`, `3`, `true`, `none`"""
 
     value: str | int | bool | None
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Attribute:
     """`loop.last`, `go.count`: of a loop or a namespace, never of data"""
 
@@ -34,7 +35,7 @@ class Attribute:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Item:
     """`message['role']`, `items[0]`"""
 
@@ -42,7 +43,7 @@ class Item:
     key: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Slice:
     """`items[1:]`, `text[:7]`"""
 
@@ -51,7 +52,7 @@ class Slice:
     stop: Expr | None
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Call:
     """`json(value)`: a macro or one of `range`, `namespace`, `raise_exception`, `strftime_now`"""
 
@@ -62,7 +63,7 @@ class Call:
 Method: TypeAlias = Literal["replace", "split", "startswith", "endswith"]
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class MethodCall:
     """`role.startswith('document')`"""
 
@@ -76,7 +77,7 @@ FilterName: TypeAlias = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Filter:
     """`parts|join(', ')`; `dictsort` and `map` bring the one argument that is portable"""
 
@@ -88,7 +89,7 @@ class Filter:
 TestName: TypeAlias = Literal["defined", "none", "string", "mapping", "boolean", "integer", "number", "iterable"]
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Test:
     """`content is string`, `tools is not defined`"""
 
@@ -97,21 +98,21 @@ class Test:
     negated: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Not:
     """`not last`"""
 
     operand: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class And:
     """`a and b and c`, as a condition"""
 
     operands: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Or:
     """`a or b or c`, as a condition or, in every engine, as a value"""
 
@@ -121,7 +122,7 @@ class Or:
 CompareOp: TypeAlias = Literal["==", "!=", "<", "<=", ">", ">=", "in", "not in"]
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Compare:
     """`role == 'user'`"""
 
@@ -130,7 +131,7 @@ class Compare:
     right: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Arithmetic:
     """`n + 1`, `n - 1`, `n % 2`, `items + [item]`"""
 
@@ -139,14 +140,14 @@ class Arithmetic:
     right: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Concat:
     """`"<" ~ name ~ ">"`"""
 
     parts: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Conditional:
     """`then if test else other`"""
 
@@ -155,21 +156,21 @@ class Conditional:
     other: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class ListLiteral:
     """`['a', 'b']`"""
 
     items: tuple[Expr, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class DictLiteral:
     """`{'role': role}`"""
 
     items: tuple[tuple[str, Expr], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Shared:
     """An expression that a loop's body may need more than once; `sharing` makes it a variable or puts it in place.
 
@@ -211,14 +212,14 @@ EMPTY = Const("")
 # -- statements -------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Output:
     """`{{- expr -}}`"""
 
     expr: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class If:
     """`{%- if … -%} … {%- elif … -%} … {%- else -%} … {%- endif -%}`; an absent else is empty"""
 
@@ -226,7 +227,7 @@ class If:
     orelse: Body = ()
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class For:
     """`{%- for item in items -%}`, `{%- for key, item in map|dictsort -%}`, with an `if` behind where `only` is set"""
 
@@ -237,7 +238,7 @@ class For:
     id: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Set:
     """`{%- set name = expr -%}`"""
 
@@ -245,7 +246,7 @@ class Set:
     expr: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class SetAttribute:
     """`{%- set go.name = expr -%}` of a namespace"""
 
@@ -254,7 +255,7 @@ class SetAttribute:
     expr: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class SetBlock:
     """`{%- set name -%} … {%- endset -%}`"""
 
@@ -262,7 +263,7 @@ class SetBlock:
     body: Body
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Macro:
     """`{%- macro name(a, b) -%} … {%- endmacro -%}`"""
 
@@ -271,19 +272,19 @@ class Macro:
     body: Body
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Comment:
     """`{#- text -#}`"""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Blank:
     """An empty line between two parts of the template, for the reader"""
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Verbatim:
     """A macro that was written by hand, with its comment, as text"""
 

@@ -7,10 +7,11 @@ needs it, in the innermost body that holds all uses, but never inside an inner l
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
-from transpiler.jinja.ast import Body, Expr, For, Name, Set, Shared, Stmt
+from transpiler.jinja import ast as jinja
+from transpiler.jinja.ast import Body, Expr, For, Name, Shared, Stmt
 from transpiler.jinja.walk import bodies, expressions, map_parts, map_statement, subexpressions
 
 # A place: the way from the root to a statement, as (number of the body, number of the statement) steps.
@@ -23,16 +24,23 @@ class _Uses:
     inner: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """Which variables are set before which statement, and the ways that lead to a use: all else stays as it is."""
+
+    settings: Mapping[_Path, Sequence[Shared]]
+    variables: Set[Shared]
+    ways: Set[_Path]
+
+
 def share(body: Body) -> Body:
     """The template with every `Shared` replaced, by a variable or by its expression."""
     uses: dict[Shared, _Uses] = defaultdict(_Uses)
-    depths: dict[int, int] = {0: 0}
-    for path, loops, stmt in _walk(body, (), (0,)):
-        if isinstance(stmt, For):
-            depths[stmt.id] = len(path) + 1
-        for shared in _shared_in(stmt):
-            uses[shared].paths.append(path)
-            uses[shared].inner |= loops[-1] != shared.loop
+    for path, loop, shared in _found(body, (), 0):
+        uses[shared].paths.append(path)
+        uses[shared].inner |= loop != shared.loop
+    if not uses:
+        return body
     settings: dict[_Path, list[Shared]] = defaultdict(list)
     for shared, found in uses.items():
         if len(found.paths) >= shared.uses or found.inner:
@@ -40,7 +48,8 @@ def share(body: Body) -> Body:
     for placed in settings.values():
         placed.sort(key=_nesting)
     variables = {shared for placed in settings.values() for shared in placed}
-    return _rewrite(body, (), 0, settings, variables)
+    ways = {path[:n] for found in uses.values() for path in found.paths for n in range(1, len(path) + 1)}
+    return _rewrite(body, (), 0, _Plan(settings, variables, ways))
 
 
 def _nesting(shared: Shared) -> int:
@@ -48,22 +57,17 @@ def _nesting(shared: Shared) -> int:
     return sum(isinstance(inner, Shared) for inner in subexpressions(shared.expr))
 
 
-def _shared_in(stmt: Stmt) -> Iterator[Shared]:
-    for expr in expressions(stmt):
-        for inner in subexpressions(expr):
-            if isinstance(inner, Shared):
-                yield inner
-
-
-def _walk(
-    body: Body, at: _Path, loops: tuple[int, ...], number: int = 0
-) -> Iterator[tuple[_Path, tuple[int, ...], Stmt]]:
+def _found(body: Body, at: _Path, loop: int, number: int = 0) -> list[tuple[_Path, int, Shared]]:
+    """The uses of shared expressions: where, and in which loop."""
+    found: list[tuple[_Path, int, Shared]] = []
     for n, stmt in enumerate(body):
         path = (*at, (number, n))
-        yield path, loops, stmt
-        inside = (*loops, stmt.id) if isinstance(stmt, For) else loops
-        for k, inner in enumerate(bodies(stmt)):
-            yield from _walk(inner, path, inside, k)
+        for expr in expressions(stmt):
+            found += ((path, loop, inner) for inner in subexpressions(expr) if isinstance(inner, Shared))
+        inside = stmt.id if isinstance(stmt, For) else loop
+        for k, inner_body in enumerate(bodies(stmt)):
+            found += _found(inner_body, path, inside, k)
+    return found
 
 
 def _first_place(paths: list[_Path], shared: Shared, body: Body) -> _Path:
@@ -98,18 +102,19 @@ def _statements_on(body: Body, path: _Path) -> list[Stmt]:
     return found
 
 
-def _rewrite(body: Body, at: _Path, number: int, settings: dict[_Path, list[Shared]], variables: set[Shared]) -> Body:
+def _rewrite(body: Body, at: _Path, number: int, plan: _Plan) -> Body:
     def replace(expr: Expr) -> Expr:
         if isinstance(expr, Shared):
-            return Name(expr.name) if expr in variables else replace(expr.expr)
+            return Name(expr.name) if expr in plan.variables else replace(expr.expr)
         return map_parts(expr, replace)
 
     out: list[Stmt] = []
     for n, stmt in enumerate(body):
         path = (*at, (number, n))
-        out.extend(Set(shared.name, replace(shared.expr)) for shared in settings.get(path, ()))
+        if path not in plan.ways:
+            out.append(stmt)
+            continue
+        out.extend(jinja.Set(shared.name, replace(shared.expr)) for shared in plan.settings.get(path, ()))
         inner = iter(range(len(bodies(stmt))))
-        out.append(
-            map_statement(stmt, replace, lambda b, p=path, k=inner: _rewrite(b, p, next(k), settings, variables))  # type: ignore[misc]
-        )
+        out.append(map_statement(stmt, replace, lambda b, p=path, k=inner: _rewrite(b, p, next(k), plan)))  # type: ignore[misc]
     return tuple(out)

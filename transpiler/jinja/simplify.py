@@ -27,9 +27,11 @@ from transpiler.jinja.ast import (
     Filter,
     For,
     If,
+    Item,
     ListLiteral,
     Macro,
     MethodCall,
+    Name,
     Not,
     Or,
     Output,
@@ -114,6 +116,10 @@ def _condition(expr: Expr) -> Expr:
 
 def _value(expr: Expr) -> Expr:
     match expr:
+        case Const() | Name():
+            return expr
+        case Item() | Call() | Filter() | Test():
+            return map_parts(expr, _value)
         case And() | Not():
             return _condition(expr)
         case Or(operands):
@@ -255,11 +261,13 @@ def _statement(stmt: Stmt) -> Body:
     match stmt:
         case If():
             return _if(stmt)
+        case Output(Const(value)):
+            return () if value == "" else (stmt,)
         case Output(expr):
             expr = _value(expr)
             if isinstance(expr, Concat):
                 return tuple(Output(part) for part in expr.parts if part != EMPTY)
-            return () if expr == EMPTY else (Output(expr),)
+            return () if expr == EMPTY else (stmt if expr is stmt.expr else Output(expr),)
         case For(_, items, _, only):
             simple = map_statement(stmt, _value, simplify_body)
             empty = isinstance(simple, For) and not _does_something(simple.body)

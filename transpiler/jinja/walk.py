@@ -70,12 +70,12 @@ def parts(expr: Expr) -> tuple[Expr, ...]:
 
 
 def map_parts(expr: Expr, f: Callable[[Expr], Expr]) -> Expr:
-    """`expr` with `f` applied to each part of it; the same object where nothing changed."""
+    """`expr` with `f` applied to each part of it; the same object where that changes nothing."""
     before = parts(expr)
     if not before:
         return expr
-    after = tuple(f(p) for p in before)
-    if all(a is b for a, b in zip(after, before, strict=True)):
+    after = tuple([f(p) for p in before])
+    if after == before:
         return expr
     match expr:
         case Attribute(_, name):
@@ -145,20 +145,15 @@ def bodies(stmt: Stmt) -> tuple[Body, ...]:
 def map_statement(stmt: Stmt, f: Callable[[Expr], Expr], g: Callable[[Body], Body]) -> Stmt:
     """`stmt` with `f` applied to its expressions and `g` to its bodies."""
     match stmt:
-        case Output(expr):
-            return Output(f(expr))
-        case Set(name, expr):
-            return Set(name, f(expr))
-        case SetAttribute(base, name, expr):
-            return SetAttribute(base, name, f(expr))
+        case Output(expr) | Set(_, expr) | SetAttribute(_, _, expr):
+            new = f(expr)
+            return stmt if new is expr else replace(stmt, expr=new)
         case If(branches, orelse):
             return If(tuple((f(test), g(body)) for test, body in branches), g(orelse))
         case For(_, items, body, only):
             return replace(stmt, items=f(items), body=g(body), only=f(only) if only is not None else None)
-        case SetBlock(name, body):
-            return SetBlock(name, g(body))
-        case Macro(name, params, body):
-            return Macro(name, params, g(body))
+        case SetBlock(_, body) | Macro(_, _, body):
+            return replace(stmt, body=g(body))
         case Comment() | Blank() | Verbatim():
             return stmt
         case _:
@@ -184,34 +179,40 @@ def statements(body: Body) -> Iterator[Stmt]:
             todo += reversed(inner)
 
 
-def all_expressions(body: Body) -> Iterator[Expr]:
-    """All expressions of a body and everything inside them."""
-    for stmt in statements(body):
-        for expr in expressions(stmt):
-            yield from subexpressions(expr)
-
-
 @dataclass(frozen=True, slots=True)
 class Uses:
-    """What a template reads: variables, attributes of namespaces, and what it calls."""
+    """What a template reads: variables, attributes of namespaces, keys of mappings, and what it calls."""
 
     names: frozenset[str]
     attributes: frozenset[tuple[str, str]]
+    keys: frozenset[str | int | bool | None]
     calls: frozenset[str]
 
 
-def uses_of(*bodies: Body) -> Uses:
-    """What the expressions of all `bodies` read and call."""
+def uses_of(body: Body) -> Uses:
+    """What the expressions of a template read and call."""
     names: set[str] = set()
     attributes: set[tuple[str, str]] = set()
+    keys: set[str | int | bool | None] = set()
     calls: set[str] = set()
-    for body in bodies:
-        for expr in all_expressions(body):
-            kind = type(expr)
-            if kind is Name:
-                names.add(expr.name)  # type: ignore[union-attr]
-            elif kind is Attribute:
-                attributes.add((expr.base.name, expr.name))  # type: ignore[union-attr]
-            elif kind is Call:
-                calls.add(expr.name)  # type: ignore[union-attr]
-    return Uses(frozenset(names), frozenset(attributes), frozenset(calls))
+    todo = [expr for stmt in statements(body) for expr in expressions(stmt)]
+    while todo:
+        expr = todo.pop()
+        match expr:
+            case Const():
+                continue
+            case Name(name):
+                names.add(name)
+                continue
+            case Attribute(base, name):
+                attributes.add((base.name, name))
+            case Item(base, Const(key)):
+                keys.add(key)
+                todo.append(base)
+                continue
+            case Call(name):
+                calls.add(name)
+            case _:
+                pass
+        todo += parts(expr)
+    return Uses(frozenset(names), frozenset(attributes), frozenset(keys), frozenset(calls))

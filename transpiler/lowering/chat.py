@@ -34,7 +34,7 @@ from transpiler.jinja.ast import (
     Stmt,
     Test,
 )
-from transpiler.jinja.walk import Uses, all_expressions
+from transpiler.jinja.walk import Uses
 from transpiler.lowering.names import Names
 from transpiler.lowering.state import STATE, ChatNames
 from transpiler.ollama.datamodel import Mode
@@ -54,14 +54,14 @@ def chat_names(names: Names) -> ChatNames:
     return ChatNames(*(names.fresh(hint) for hint in hints))
 
 
-def chat_setup(chat: ChatNames, body: Body, uses: Uses, mode: Mode, *, can_think: bool) -> Body:
-    """The statements that set the variables of `chat` that `body` reads."""
+def chat_setup(chat: ChatNames, uses: Uses, mode: Mode, *, can_think: bool) -> Body:
+    """The statements that set the variables of `chat`; `uses`: what the rest of the template reads."""
     read = uses.names
     out: list[Stmt] = []
     if mode is Mode.MESSAGES:
         turns = chat.turns in read
         if turns:
-            out += _collate(chat, body, uses)
+            out += _collate(chat, uses)
         if chat.system in read:
             out += _system(chat.system, Name(chat.turns) if turns else _MESSAGES)
         if chat.call_names in read:
@@ -70,9 +70,9 @@ def chat_setup(chat: ChatNames, body: Body, uses: Uses, mode: Mode, *, can_think
     return tuple(out)
 
 
-def _collate(chat: ChatNames, body: Body, uses: Uses) -> Body:
+def _collate(chat: ChatNames, uses: Uses) -> Body:
     """Neighbours of one role are one message; where there are none, the messages are taken as they are."""
-    keys = {e.key.value for e in all_expressions(body) if isinstance(e, Item) and isinstance(e.key, Const)}
+    keys = set(uses.keys)
     uses_names = "tool_name" in uses.calls
     if uses_names:
         keys |= {"name", "tool_name", "tool_call_id"}

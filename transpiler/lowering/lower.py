@@ -73,7 +73,7 @@ def lower(
     macros: Body = tuple(s for s in body if isinstance(s, Macro))
     rest: Body = tuple(s for s in body if not isinstance(s, Macro))
     uses = uses_of(body)
-    setup = simplify_body(chat_setup(chat, body, uses, mode, can_think=can_think))
+    setup = simplify_body(chat_setup(chat, uses, mode, can_think=can_think))
     before = uses_of(setup)
     prelude: list[Stmt] = []
     for macro in with_needs(uses.calls | before.calls):

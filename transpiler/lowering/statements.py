@@ -21,7 +21,7 @@ from transpiler.gotmpl.ast import (
     With,
 )
 from transpiler.jinja import ast as jinja
-from transpiler.jinja.walk import all_expressions
+from transpiler.jinja.walk import uses_of
 from transpiler.lowering.data import as_operand, as_total
 from transpiler.lowering.expressions import condition_of, pipeline_value, truth
 from transpiler.lowering.jumps import jumps_in, may_jump, without_continue
@@ -423,8 +423,7 @@ def _bind(state: State, binding: Binding | None, value: Value, pipe: Pipeline) -
 
 def _with_jumps(stmt: Range, loop: Loop, body: jinja.Body) -> tuple[jinja.Body, list[jinja.Stmt]]:
     """The loop's body with the flags that stand for `continue` and `break`."""
-    read = {e.name for e in all_expressions(body) if isinstance(e, jinja.Name)}
-    if loop.names["skip"] in read:
+    if loop.names["skip"] in uses_of(body).names:
         body = (jinja.Set(loop.names["skip"], jinja.FALSE), *body)
     if "stop" not in loop.names:
         return body, []

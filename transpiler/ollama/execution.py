@@ -12,22 +12,14 @@ from typing import assert_never
 from transpiler.gotmpl.ast import (
     Action,
     Block,
-    Bool,
     Break,
-    Chain,
-    Command,
     Comment,
     Continue,
-    Dot,
     Field,
-    Identifier,
     If,
-    Nil,
     Node,
-    Number,
     Pipeline,
     Range,
-    String,
     Template,
     TemplateCall,
     Text,
@@ -44,25 +36,26 @@ def identifiers(template: Template) -> frozenset[str]:
     """The lower-cased names that Ollama looks for; names behind parentheses don't count, those of variables do."""
     found: set[str] = set()
     for block in (template.body, *(d.body for d in template.defines)):
-        for node in _nodes(block):
-            match node:
-                case Field(names):
-                    found.update(n.lower() for n in names)
-                case Variable(name, names):
-                    found.update(n.lower() for n in (name, *names))
-                case _:
-                    pass
-    return frozenset(found)
+        for pipe, _ in _pipelines(block, _At(None, block)):
+            for node in _operands(pipe):
+                match node:
+                    case Field(names):
+                        found.update(names)
+                    case Variable(name, names):
+                        found.update((name, *names))
+                    case _:
+                        pass
+    return frozenset(map(str.lower, found))
 
 
-def chat_mode(template: Template) -> Mode:
-    """Messages mode where the template speaks of `.Messages` at all, else one run a turn."""
-    return Mode.MESSAGES if "messages" in identifiers(template) else Mode.LEGACY
+def chat_mode(names: frozenset[str]) -> Mode:
+    """Messages mode where the template speaks of `.Messages` at all, else one run a turn; `names`: its identifiers."""
+    return Mode.MESSAGES if "messages" in names else Mode.LEGACY
 
 
-def has_fim_form(template: Template) -> bool:
-    """Whether Ollama offers to fill gaps with it (its `insert` capability)."""
-    return "suffix" in identifiers(template)
+def has_fim_form(names: frozenset[str]) -> bool:
+    """Whether Ollama offers to fill gaps with a template of these identifiers (its `insert` capability)."""
+    return "suffix" in names
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +73,8 @@ def thinking_tags(template: Template) -> tuple[str, str]:
     use in the template counts.
     """
     opening = closing = ""
-    for node, at in _placed(template.body, _At(None, template.body)):
-        if not (isinstance(node, Field) and node.names[0] == "Thinking"):
-            continue
-        if at.range is None or not any(f.names[0] == "Messages" for f in _fields(at.range)):
+    for pipe, at in _pipelines(template.body, _At(None, template.body)):
+        if at.range is None or not _speaks_of("Thinking", pipe) or not _speaks_of("Messages", at.range):
             continue
         statements = [s for s in at.block if not isinstance(s, Comment)]
         if isinstance(statements[0], Text):
@@ -93,49 +84,37 @@ def thinking_tags(template: Template) -> tuple[str, str]:
     return opening, closing
 
 
-def _fields(pipe: Pipeline) -> Iterator[Field]:
-    for node in _operands(pipe):
-        if isinstance(node, Field):
-            yield node
+def _speaks_of(name: str, pipe: Pipeline) -> bool:
+    return any(isinstance(node, Field) and node.names[0] == name for node in _operands(pipe))
 
 
-def _placed(block: Block, at: _At) -> Iterator[tuple[Node, _At]]:
+def _pipelines(block: Block, at: _At) -> Iterator[tuple[Pipeline, _At]]:
     for stmt in block:
         match stmt:
-            case Action(pipe):
-                yield from ((node, at) for node in _operands(pipe))
-            case If(pipe, body, orelse) | With(pipe, body, orelse) | Range(pipe, body, orelse):
-                inner = pipe if isinstance(stmt, Range) else at.range
-                yield from ((node, _At(inner, at.block)) for node in _operands(pipe))
-                yield from _placed(body, _At(inner, body))
-                if orelse:
-                    yield from _placed(orelse, _At(inner, orelse))
-            case TemplateCall(_, call):
-                if call is not None:
-                    yield from ((node, at) for node in _operands(call))
             case Text() | Comment() | Break() | Continue():
                 pass
+            case Action(pipe):
+                yield pipe, at
+            case If(pipe, body, orelse) | With(pipe, body, orelse) | Range(pipe, body, orelse):
+                inner = pipe if isinstance(stmt, Range) else at.range
+                yield pipe, _At(inner, at.block)
+                yield from _pipelines(body, _At(inner, body))
+                if orelse:
+                    yield from _pipelines(orelse, _At(inner, orelse))
+            case TemplateCall(_, call):
+                if call is not None:
+                    yield call, at
             case _:
                 assert_never(stmt)
 
 
-def _nodes(block: Block) -> Iterator[Node]:
-    return (node for node, _ in _placed(block, _At(None, block)))
-
-
-def _operands(pipe: Pipeline) -> Iterator[Node]:
+def _operands(pipe: Pipeline) -> list[Node]:
     """The operands of a pipeline and of those in parentheses, but not of what has fields behind its parentheses."""
-    yield from pipe.decls
+    found: list[Node] = [*pipe.decls]
     for cmd in pipe.cmds:
-        yield from _command(cmd)
-
-
-def _command(cmd: Command) -> Iterator[Node]:
-    for arg in cmd.args:
-        match arg:
-            case Pipeline():
-                yield from _operands(arg)
-            case Dot() | Nil() | Bool() | Number() | String() | Field() | Variable() | Identifier() | Chain():
-                yield arg
-            case _:
-                assert_never(arg)
+        for arg in cmd.args:
+            if isinstance(arg, Pipeline):
+                found += _operands(arg)
+            else:
+                found.append(arg)
+    return found

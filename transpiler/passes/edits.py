@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from transpiler.gotmpl.ast import (
@@ -52,19 +52,24 @@ def apply_edits(text: str, edits: Iterable[Edit]) -> str:
 
 def apply_repairs(template: Template, repairs: Iterable[Repair]) -> Template:
     """The tree with each repaired node exchanged; what has no repaired node in it stays the same object."""
-    exchange = _Exchange({id(repair.old): repair.new for repair in repairs})
+    repairs = tuple(repairs)
+    exchange = _Exchange({id(r.old): r.new for r in repairs}, tuple(r.old.span for r in repairs))
     defines = tuple(replace(d, body=exchange.block(d.body)) for d in template.defines)
     return replace(template, body=exchange.block(template.body), defines=defines)
 
 
 class _Exchange:
-    def __init__(self, new: Mapping[int, Operand]) -> None:
+    def __init__(self, new: Mapping[int, Operand], places: Sequence[Span]) -> None:
         self.new = new
+        self.places = places
 
     def block(self, block: Block) -> Block:
         return tuple(self.statement(stmt) for stmt in block)
 
     def statement(self, stmt: Statement) -> Statement:
+        start, end = stmt.span.start, stmt.span.end
+        if not any(start <= place.start and place.end <= end for place in self.places):
+            return stmt
         match stmt:
             case Action(pipe):
                 new = self.pipeline(pipe)
