@@ -20,8 +20,8 @@ from typing import Any
 import pytest
 
 from transpiler import Options, TemplateError, transpile
-from transpiler.verify.chats import Chat, from_values
-from transpiler.verify.compare import Difference, differences
+from transpiler.verify.chats import Chat, enumerated, from_values
+from transpiler.verify.compare import Difference, compare, differences
 from transpiler.verify.oracle import Oracle
 from transpiler.verify.render import ReferenceTemplate
 from transpiler.verify.rendering import Rendering
@@ -37,6 +37,12 @@ def rows() -> list[Json]:
     if not path.is_file():
         return []
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def sample(count: int) -> list[Json]:
+    """That many templates, spread evenly over the corpus in the order of their ids, which are hashes."""
+    known = sorted(rows(), key=lambda row: row["id"])
+    return [known[n * len(known) // count] for n in range(count)] if known else []
 
 
 @cache
@@ -83,6 +89,17 @@ def test_renders_as_ollama_serves_it(row: Json, exact: bool, oracle_if_any: Orac
     if names_suffix(go, oracle_if_any):
         assert result.fim is not None, "the template has a fill-in-the-middle form, the result has not"
         found += disagreements(fill, wanted, result.fim)
+    assert not found, "\n".join([f"{len(found)} differences", *map(str, found[:3])])
+
+
+@pytest.mark.parametrize("exact", [True, False], ids=["exact", "default"])
+@pytest.mark.parametrize("row", sample(40), ids=lambda row: row["id"])
+def test_renders_every_short_chat_as_ollama(row: Json, exact: bool, oracle: Oracle) -> None:
+    """All chats of up to three messages, on a fixed sample of the corpus."""
+    result = transpile(row["template"], name=row["name"], options=Options(exact=exact))
+    if not exact and result.repaired == row["template"]:
+        return  # the exact form is the same template
+    found = compare(row["template"] if exact else result.repaired, result.jinja, enumerated(), oracle)
     assert not found, "\n".join([f"{len(found)} differences", *map(str, found[:3])])
 
 
