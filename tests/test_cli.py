@@ -81,7 +81,16 @@ class TestConvert:
     def test_a_template_without_fill_in_the_middle(self, chat: Path) -> None:
         result = run("convert", chat, "--mode", "fim")
         assert (result.exit_code, result.stdout) == (1, "")
-        assert "no fill-in-the-middle form" in result.stderr
+        assert "error[GT911]" in result.stderr
+
+    def test_the_two_forms_of_a_template_have_files_of_their_own(self, tmp_path: Path) -> None:
+        path = tmp_path / "code.tmpl"
+        path.write_text("{{ if .Suffix }}<p>{{ .Suffix }}{{ else }}{{ .Prompt }}{{ end }}", encoding="utf-8")
+        chat = run("convert", path, "-o", f"{tmp_path}/")
+        assert (chat.exit_code, chat.stdout) == (0, "")
+        assert "note[GT910]" in chat.stderr
+        assert (run("convert", path, "-o", f"{tmp_path}/", "--mode", "fim").stderr) == ""
+        assert sorted(it.name for it in tmp_path.iterdir()) == ["code.fim.jinja", "code.jinja", "code.tmpl"]
 
     def test_json_diagnostics(self) -> None:
         result = run("convert", "-", "--format", "json", stdin=b"{{ nope }}\n{{ nope }}")
@@ -95,6 +104,15 @@ class TestFiles:
         assert (result.exit_code, result.stdout) == (0, "")
         assert target.read_text(encoding="utf-8").startswith(OURS)
         assert sorted(path.name for path in tmp_path.iterdir()) == ["chat.gotmpl", "out.jinja"]
+
+    def test_an_empty_name(self, chat: Path) -> None:
+        assert run("convert", chat, "-o", "").exit_code == 2
+
+    def test_a_file_where_a_folder_should_be(self, chat: Path, tmp_path: Path) -> None:
+        (tmp_path / "out.jinja").write_text("mine", encoding="utf-8")
+        result = run("convert", chat, "-o", f"{tmp_path}/out.jinja/")
+        assert result.exit_code == 2
+        assert "Not a directory" in result.stderr
 
     def test_a_folder_is_made(self, chat: Path, tmp_path: Path) -> None:
         other = tmp_path / "other.gotmpl"
@@ -207,7 +225,7 @@ class TestExplain:
         assert result.stdout.startswith(f"{code}: ")
         explanation, _, example = result.stdout.partition("\nFor example:\n\n")
         assert max(map(len, explanation.splitlines())) <= 100
-        assert f"[{code}]: " in example or code in {"GT901", "GT903"}
+        assert f"[{code}]: " in example or code in {"GT901", "GT903", "GT911"}
 
     def test_all(self) -> None:
         assert all(code in run("explain").stdout for code in REGISTRY)
@@ -231,7 +249,23 @@ def surroundings(**more: str) -> dict[str, str]:
 
 def start(*arguments: str, cwd: Path) -> subprocess.Popen[bytes]:
     pipe = subprocess.PIPE
-    return subprocess.Popen([*PROGRAM, *arguments], cwd=cwd, stdin=pipe, stdout=pipe, stderr=pipe, env=surroundings())
+    return subprocess.Popen(
+        [*PROGRAM, *arguments],
+        cwd=cwd,
+        stdin=pipe,
+        stdout=pipe,
+        stderr=pipe,
+        env=surroundings(),
+        # A shell that runs the tests in the background has them ignore interrupts.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+
+
+def shell(line: str, *arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Run a line of shell, in which `"$@"` are the arguments."""
+    return subprocess.run(
+        ["sh", "-c", line, "sh", *arguments], cwd=cwd, capture_output=True, env=surroundings(), text=True, check=False
+    )
 
 
 class TestProcess:
@@ -262,6 +296,31 @@ class TestProcess:
                 assert process.stderr is not None
                 assert process.wait(timeout=60) == 130
             assert process.stderr.read() == b""
+
+    @pytest.mark.parametrize("arguments", [("convert", "chat.gotmpl"), ("--help",), ("explain",)], ids=lambda a: a[0])
+    @pytest.mark.parametrize("stdout", ["/dev/full", "&-"], ids=["full", "closed"])
+    def test_the_standard_output_can_not_be_written_to(
+        self, arguments: tuple[str, ...], stdout: str, chat: Path
+    ) -> None:
+        done = shell(f'"$@" >{stdout}', *PROGRAM, *arguments, cwd=chat.parent)
+        assert done.returncode == 2
+        assert done.stderr.startswith("Error: standard output: ")
+        assert len(done.stderr.splitlines()) == 1
+
+    def test_the_standard_input_is_closed(self, tmp_path: Path) -> None:
+        done = shell('"$@" <&-', *PROGRAM, "convert", "-", cwd=tmp_path)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr == "Error: -: the standard input is closed\n"
+
+    def test_the_standard_error_can_not_be_written_to(self, tmp_path: Path) -> None:
+        (tmp_path / "a.gotmpl").write_text("{{ range .Tools }}{{ .Function }}{{ end }}" + GOOD, encoding="utf-8")
+        done = shell('"$@" 2>/dev/full', *PROGRAM, "convert", "a.gotmpl", "-o", "b.jinja", cwd=tmp_path)
+        assert done.returncode == 0
+        assert (tmp_path / "b.jinja").is_file()
+
+    def test_a_pipe_behind_a_name(self, chat: Path) -> None:
+        done = shell('"$@" -o /dev/stdout | head -1', *PROGRAM, "convert", "chat.gotmpl", cwd=chat.parent)
+        assert (done.stdout, done.stderr) == (OURS, "")
 
     @pytest.mark.skipif(os.name == "nt", reason="needs a pseudo-terminal")
     @pytest.mark.parametrize("colour", [True, False], ids=["colour", "NO_COLOR"])

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from transpiler.diagnostics import Diagnostic, Severity, TemplateError
@@ -94,9 +94,12 @@ def transpile_source(source: Source, options: Options | None = None) -> Result:
 
     lowered = lowered_in(analysed.mode)
     fim = lowered_in(Mode.FIM) if has_fim_form(analysed.names) else None
-    found = (*(diagnostic for diagnostic, _ in quirks), *lowered.diagnostics)
+    found = [*(diagnostic for diagnostic, _ in quirks), *lowered.diagnostics]
+    if fim is not None:
+        found += _of_fim(source, fim, found)
+        fim = None if _has_error(fim.diagnostics) else fim
     diagnostics = tuple(sorted(found, key=lambda d: (d.span is not None, d.span)))
-    if any(d.severity is Severity.ERROR for d in diagnostics):
+    if _has_error(diagnostics):
         raise TemplateError(diagnostics)
     repaired = apply_edits(source.text, (repair.edit for repair in repairs))
     mode: Literal["messages", "legacy"] = "messages" if analysed.mode is Mode.MESSAGES else "legacy"
@@ -107,6 +110,26 @@ def transpile_source(source: Source, options: Options | None = None) -> Result:
         mode,
         print_template(fim.body) if fim is not None else None,
     )
+
+
+def _has_error(diagnostics: Iterable[Diagnostic]) -> bool:
+    return any(diagnostic.severity is Severity.ERROR for diagnostic in diagnostics)
+
+
+def _of_fim(source: Source, fim: Lowered, known: Sequence[Diagnostic]) -> list[Diagnostic]:
+    """What the form that fills in the middle adds to the diagnostics; an error in it alone costs only that form."""
+    if not _has_error(fim.diagnostics):
+        message = "the template can also fill in the middle"
+        return [
+            Diagnostic("GT910", Severity.NOTE, message, source, help="that form is a template of its own: --mode fim")
+        ]
+    places = {(diagnostic.code, diagnostic.span) for diagnostic in known}
+    help = "there is no template for filling in the middle; the one for chats is converted"
+    return [
+        replace(d, severity=Severity.WARNING, help=help) if d.severity is Severity.ERROR else d
+        for d in fim.diagnostics
+        if (d.code, d.span) not in places
+    ]
 
 
 def _analyse(template: Template) -> _Analysed:

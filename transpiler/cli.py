@@ -5,15 +5,18 @@ Exit codes: 0 done, 1 errors in an input, 2 wrong use. Results go to stdout or f
 
 from __future__ import annotations
 
+import errno
 import os
+import re
 import sys
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
 import click
 
-from transpiler.diagnostics import Diagnostic, TemplateError
+from transpiler.diagnostics import Diagnostic, Severity, TemplateError
 from transpiler.files import STDIN, is_ours, read_input, write_whole
 
 __all__ = ["main"]
@@ -22,6 +25,7 @@ __all__ = ["main"]
 _FORMATS = ("full", "concise", "json", "github")
 _INPUT_ERRORS = 1
 _INTERRUPTED = 130
+_SUFFIX = re.compile(r"\.(?:gotmpl|tmpl)$")
 
 
 class _WrongUse(click.ClickException):
@@ -31,6 +35,19 @@ class _WrongUse(click.ClickException):
 
 
 class _Commands(click.Group):
+    def main(self, *arguments: Any, **settings: Any) -> Any:
+        """Run; where the standard output can't be written to, that is an error as elsewhere."""
+        try:
+            if sys.stdout is None:
+                raise OSError(errno.EBADF, "it is closed")
+            return super().main(*arguments, **settings)
+        except OSError as error:
+            _say(f"Error: standard output: {error.strerror}")
+            if sys.stdout is not None:
+                # What is left in the buffer can't be written either when Python ends.
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            sys.exit(_WrongUse.exit_code)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; Ctrl-C ends it without a word, with the exit code that shells expect."""
         try:
@@ -47,7 +64,12 @@ def main() -> None:
 
 @main.command()
 @click.argument("sources", metavar="SOURCE...", nargs=-1, required=True)
-@click.option("-o", "--output", metavar="PATH", help="Write to this file, or into this folder if it ends with /.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="PATH",
+    help="Write to this file; into this folder if it is one or ends with /; - is stdout.",
+)
 @click.option("--exact", is_flag=True, help="Keep what the template does today, likely mistakes included.")
 @click.option(
     "--json",
@@ -92,7 +114,7 @@ def convert(
     from transpiler.api import Options, transpile_source
     from transpiler.inputs import template_in
 
-    targets = _targets(sources, output)
+    targets = _targets(sources, output, ".jinja" if mode == "chat" else ".fim.jinja")
     _refuse_losses(sources, targets, force=force)
     inputs = [_read(name) for name in sources]
     options = Options(exact=exact, json=json_style)
@@ -106,17 +128,19 @@ def convert(
             _report((*notes, *error.diagnostics), style)
             failed += 1
             continue
-        found = (*notes, *result.diagnostics)
-        _report(found, style)
-        warned += len(found)
         jinja = result.jinja if mode == "chat" else result.fim
+        found = [*notes, *result.diagnostics]
+        if mode == "fim":
+            found = [diagnostic for diagnostic in found if diagnostic.code != "GT910"]
         if jinja is None:
-            click.echo(f"Error: {name} has no fill-in-the-middle form", err=True)
+            found.append(Diagnostic("GT911", Severity.ERROR, "the template can't fill in the middle", source))
             failed += 1
-        else:
+        _report(found, style)
+        if jinja is not None:
+            warned += sum(diagnostic.severity is Severity.WARNING for diagnostic in found)
             _write(target, jinja)
     if style == "full" and sys.stderr.isatty():
-        click.echo(_summary(len(inputs) - failed, failed, warned), err=True)
+        _say(_summary(len(inputs) - failed, failed, warned))
     if failed:
         sys.exit(_INPUT_ERRORS)
 
@@ -144,14 +168,16 @@ def _read(path: str) -> tuple[bytes, str]:
         raise _WrongUse(f"{click.format_filename(path)}: {error.strerror}") from error
 
 
-def _targets(sources: tuple[str, ...], output: str | None) -> list[Path | None]:
+def _targets(sources: tuple[str, ...], output: str | None, suffix: str) -> list[Path | None]:
     """The file that each result goes to; None is the standard output."""
+    if output == "":
+        raise _WrongUse("the name behind -o is empty")
     if output is not None and (output.endswith(("/", os.sep)) or Path(output).is_dir()):
-        names = ["stdin" if name == STDIN else Path(name).name.removesuffix(".gotmpl") for name in sources]
+        names = ["stdin" if name == STDIN else _SUFFIX.sub("", Path(name).name) for name in sources]
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
-            raise _WrongUse(f"two results would be called {twice}.jinja")
-        return [Path(output, f"{name}.jinja") for name in names]
+            raise _WrongUse(f"two results would be called {twice}{suffix}")
+        return [Path(output, f"{name}{suffix}") for name in names]
     if len(sources) > 1:
         raise _WrongUse("several sources need `-o` with a folder, as in `-o results/`")
     return [None if output in (None, STDIN) else Path(str(output))]
@@ -182,7 +208,13 @@ def _report(diagnostics: Sequence[Diagnostic], style: str) -> None:
         from transpiler.rendering import render
 
         colour = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
-        click.echo(render(diagnostics, style, colour=colour), err=True, nl=False, color=colour)
+        _say(render(diagnostics, style, colour=colour).rstrip("\n"), colour=colour)
+
+
+def _say(text: str, *, colour: bool = False) -> None:
+    """Write to stderr; that it can't be written to is no reason to give up the results."""
+    with suppress(OSError):
+        click.echo(text, err=True, color=colour)
 
 
 def _summary(converted: int, failed: int, warned: int) -> str:

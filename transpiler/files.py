@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 import stat
@@ -28,6 +29,8 @@ def read_input(path: str) -> tuple[bytes, str]:
         OSError: it can't be read.
     """
     if path == STDIN:
+        if sys.stdin is None:
+            raise OSError(errno.EBADF, "the standard input is closed")
         return sys.stdin.buffer.read(LARGEST + 1), "<stdin>"
     with Path(path).open("rb") as file:
         # A file's name may be no text either.
@@ -50,11 +53,13 @@ def write_whole(path: Path, text: str) -> None:
     Raises:
         OSError: it can't be written; nothing is left behind.
     """
-    path = path.resolve()
     data = text.encode("utf-8")
     if path.exists() and not path.is_file():
         path.write_bytes(data)
         return
+    path = path.resolve()
+    if path.parent.exists() and not path.parent.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(f".{path.name[:100]}.{secrets.token_hex(6)}.tmp")
     try:

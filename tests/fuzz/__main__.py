@@ -10,7 +10,7 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
-from fuzz.chats import random_chat
+from fuzz.chats import random_chats
 from fuzz.check import Fault, Tally, faults_of, faults_of_form
 from fuzz.shrink import smaller_json, smaller_text
 from fuzz.templates import TemplateMaker
@@ -55,7 +55,8 @@ def _smaller_template(template: str, chat: Chat | None, shown: _Shown) -> str:
 
 def _smaller_chat(template: str, chat: Chat | None, shown: _Shown) -> Chat | None:
     def shows(request: Any) -> bool:
-        return "messages" in request and shown(template, Chat("small", request)) is not None
+        kept = "messages" in request or (request.get("prompt") and request.get("suffix"))
+        return kept and shown(template, Chat("small", request)) is not None
 
     return chat and Chat("small", smaller_json(chat.request, shows))
 
@@ -78,7 +79,7 @@ def main() -> None:
                 break
             draw = Random(seed)
             template = TemplateMaker(draw, wrong=arguments.wrong).template()
-            chats = [random_chat(draw, str(n)) for n in range(arguments.chats)]
+            chats = random_chats(draw, arguments.chats, fim=".Suffix" in template)
             try:
                 faults = list(faults_of(template, chats, oracle, tally))
             except TemplateRefused as error:

@@ -28,6 +28,14 @@ _NAMES = ("get_weather", "now", "book", "a-b.c")
 _KEYS = ("city", "days", "z", "a", "Unit", "é", "items", "type")
 
 
+def random_chats(draw: Random, count: int, *, fim: bool) -> list[Chat]:
+    """So many chats; with `fim` a third of them are requests to fill in the middle."""
+    return [
+        random_completion(draw, str(number)) if fim and number % 3 == 2 else random_chat(draw, str(number))
+        for number in range(count)
+    ]
+
+
 def random_chat(draw: Random, name: str) -> Chat:
     """A chat of up to six messages."""
     ids: list[str] = []
@@ -61,9 +69,16 @@ def _message(draw: Random, ids: list[str]) -> Json:
             message["tool_call_id"] = draw.choice(ids)
         if draw.random() < 0.4:
             message["name"] = draw.choice(_NAMES)
-    elif draw.random() < 0.08:
+    # Parts of results, of thinking and of several calls are where Ollama drops something: no host sends those.
+    if role != "tool" and message["content"] and message.keys() == {"role", "content"} and draw.random() < 0.08:
         message["content"] = [{"type": "text", "text": draw.choice(_TEXTS)} for _ in range(draw.randint(1, 3))]
     return message
+
+
+def random_completion(draw: Random, name: str) -> Chat:
+    """A request to fill in the middle; Ollama takes one with an empty side for a chat."""
+    before, after = (draw.choice([text for text in _TEXTS if text]) for _ in range(2))
+    return Chat(name, {"prompt": before, "suffix": after})
 
 
 def _call(draw: Random, ids: list[str]) -> Json:

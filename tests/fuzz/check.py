@@ -71,7 +71,7 @@ def faults_of_form(
             answers = oracle.render_many(template, [to_ollama(chat) for chat in chats])
             for chat, wanted in zip(chats, answers, strict=True):
                 # An error is reported at once where every chat with a message gets there.
-                if wanted.text is not None and chat.request["messages"]:
+                if wanted.text is not None and chat.request.get("messages"):
                     yield Fault("refused", exact, f"{sorted(codes)}, Ollama prints {wanted.text!r}", chat)
                     return
         return
@@ -85,11 +85,13 @@ def faults_of_form(
         yield Fault("repaired template refused" if not exact else "taken", exact, str(error))
         return
     bytes_differ = any(d.code == "GT303" for d in result.diagnostics)
+    fim = ReferenceTemplate(result.fim) if result.fim is not None else None
     for chat, wanted in zip(chats, answers, strict=True):
-        if wanted.phase == "request":
+        form = fim if "prompt" in chat.request else jinja
+        if wanted.phase == "request" or form is None:
             continue
         tally.pairs += 1
-        actual = jinja.render(to_jinja_context(chat))
+        actual = form.render(to_jinja_context(chat))
         if not agree(wanted, actual) and not (bytes_differ and not f"{template}{chat.request}".isascii()):
             kind = "refusal" if wanted.text is None else f"refused: {actual.error}" if actual.text is None else "text"
             yield Fault(kind, exact, explain(wanted, actual), chat)
@@ -97,7 +99,7 @@ def faults_of_form(
 
 def _form_faults(template: str, result: Result, options: Options) -> Iterator[Fault]:
     exact = options.exact
-    for violation in violations(result.jinja):
+    for violation in (*violations(result.jinja), *(violations(result.fim) if result.fim else ())):
         if violation.rule in _TIDINESS:
             continue
         yield Fault(f"portability {violation.rule}", exact, str(violation))

@@ -6,67 +6,12 @@ from what is in scope there; a few are of a wrong kind, since templates that sto
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from random import Random
 
-_FIELDS: dict[str, dict[str, str]] = {
-    "messages root": {
-        "System": "string",
-        "Messages": "messages",
-        "Tools": "tools",
-        "Response": "string",
-        "Think": "bool",
-        "ThinkLevel": "string",
-        "IsThinkSet": "bool",
-        "Prompt": "missing",
-    },
-    "legacy root": {
-        "System": "string",
-        "Prompt": "string",
-        "Response": "string",
-        "Think": "bool",
-        "ThinkLevel": "string",
-        "IsThinkSet": "bool",
-        "Tools": "missing",
-    },
-    "message": {
-        "Role": "string",
-        "Content": "string",
-        "Thinking": "string",
-        "ToolCalls": "calls",
-        "ToolName": "string",
-        "ToolCallID": "string",
-    },
-    "call": {"ID": "string", "Function": "call function"},
-    "call function": {"Name": "string", "Arguments": "arguments", "Index": "int"},
-    "tool": {"Type": "string", "Function": "function"},
-    "function": {"Name": "string", "Description": "string", "Parameters": "parameters"},
-    "parameters": {"Type": "string", "Required": "strings", "Properties": "properties"},
-    "property": {
-        "Type": "types",
-        "Description": "string",
-        "Enum": "values",
-        "Items": "value",
-        "Required": "strings",
-        "AnyOf": "property list",
-    },
-}
-_ELEMENTS = {
-    "messages": "message",
-    "tools": "tool",
-    "calls": "call",
-    "strings": "string",
-    "types": "string",
-    "values": "value",
-    "property list": "property",
-    "arguments": "value",
-    "properties": "property",
-}
-_MAPS = ("arguments", "properties")
-_COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
-_ROLES = ("system", "user", "assistant", "tool")
+from fuzz.expressions import ELEMENTS, MAPS, ROLES, Expressions, Known
+
 _WORDS = (
     "<|im_start|>",
     "<|im_end|>",
@@ -84,44 +29,29 @@ _WORDS = (
     "a",
 )
 _NAMES = ("x", "y", "last", "sys", "index", "loop", "role", "messages", "content")
-_FORMATS = ("%s", "<%s>", "%s: %s", "%v", "100%%%s", "%d")
-
-
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """What can be named at a place: an expression and the kind of its value."""
-
-    text: str
-    kind: str
 
 
 @dataclass(slots=True)
-class TemplateMaker:
+class TemplateMaker(Expressions):
     """Draws one template after the other from `draw`.
 
     `wrong`: how often an operand is of any kind at all. `size`: how many statements a block may have.
     """
 
-    draw: Random
-    wrong: float = 0.01
     size: int = 4
-    root: str = "messages root"
-    dot: _Known = _Known(".", "messages root")
-    scope: list[_Known] = field(default_factory=list)
     loops: int = 0
     depth: int = 0
-    index: str | None = None
     defines: dict[str, str] = field(default_factory=dict)
 
     def template(self) -> str:
         """A whole template, in either of the two modes of chats."""
         self.scope, self.loops, self.depth, self.index, self.defines = [], 0, 0, None, {}
         self.root = self.draw.choices(("messages root", "legacy root"), (3, 1))[0]
-        self.dot = _Known(".", self.root)
+        self.dot = Known(".", self.root)
         parts = [self._define(f"part{n}") for n in range(self.draw.choices((0, 1, 2), (8, 2, 1))[0])]
         body = self._block(self.draw.randint(1, self.size + 2))
         if self.root == "legacy root":
-            return "".join(parts) + self._legacy(body)
+            return "".join(parts) + self._fim(self._legacy(body))
         shape = self.draw.random()
         if shape < 0.8 or ".Messages" not in body:
             body += self._messages_loop()
@@ -132,12 +62,6 @@ class TemplateMaker:
         return "".join(parts) + body
 
     # -- pieces ----------------------------------------------------------------------------------------------------
-
-    def _chance(self, probability: float) -> bool:
-        return self.draw.random() < probability
-
-    def _maybe(self, text: str, probability: float = 0.1) -> str:
-        return text if self._chance(probability) else ""
 
     def _tag(self, text: str) -> str:
         return f"{{{{{self._maybe('-', 0.3)} {text} {self._maybe('-', 0.3)}}}}}"
@@ -161,6 +85,17 @@ class TemplateMaker:
             case _:
                 return body
 
+    def _fim(self, chat: str) -> str:
+        """Around some templates for chats: what fills in the middle."""
+        if not self._chance(0.3):
+            return chat
+        prompt = self._text() + self._tag(".Prompt") + self._text() + self._tag(".Suffix") + self._text()
+        if self._chance(0.5):
+            return self._tag("if .Suffix") + prompt + self._tag("else") + chat + self._tag("end")
+        return (
+            self._tag(f"if {self.draw.choice(('and .Prompt .Suffix', '.Suffix'))}") + prompt + self._tag("end") + chat
+        )
+
     def _messages_loop(self) -> str:
         """The loop that most templates are: a branch a role."""
         header, known, index = self._loop_header(".Messages", "messages")
@@ -168,7 +103,7 @@ class TemplateMaker:
             before = self._block(1) if self._chance(0.4) else ""
             dot = self.dot.text if self.dot.text != "." else ""
             arms, word = "", "if"
-            for role in self.draw.sample(_ROLES, self.draw.randint(1, 4)):
+            for role in self.draw.sample(ROLES, self.draw.randint(1, 4)):
                 arms += self._tag(f'{word} eq {dot}.Role "{role}"') + self._block(2)
                 word = "else if"
             arms += self._maybe(self._tag("else") + self._block(1), 0.3) + self._tag("end")
@@ -177,7 +112,7 @@ class TemplateMaker:
 
     def _define(self, name: str) -> str:
         kind = self.draw.choice(("string", "message", self.root, "tool", "messages"))
-        before, self.dot = self.dot, _Known(".", kind)
+        before, self.dot = self.dot, Known(".", kind)
         root, self.root = self.root, kind
         body = self._block(2)
         self.dot, self.root = before, root
@@ -230,10 +165,7 @@ class TemplateMaker:
         return self._tag(f"{name} := {value}")
 
     def _bind(self, name: str, kind: str) -> None:
-        self.scope.append(_Known(name, kind))
-
-    def _visible(self) -> dict[str, str]:
-        return {known.text: known.kind for known in self.scope}
+        self.scope.append(Known(name, kind))
 
     def _assign(self) -> str:
         variables = [(n, k) for n, k in self._visible().items() if n != self.index]
@@ -274,12 +206,12 @@ class TemplateMaker:
             name = self._name()
             self._bind(name, kind)
             declared = f"{name} := "
-        self.dot = _Known(".", kind)
+        self.dot = Known(".", kind)
         text = self._tag(f"with {declared}{value}") + self._nested()
         self.dot = before
         if self._chance(0.2):
             other = self.expression("string")
-            self.dot = _Known(".", "string")
+            self.dot = Known(".", "string")
             text += self._tag(f"else with {other}") + self._nested()
             self.dot = before
         if self._chance(0.3):
@@ -288,7 +220,7 @@ class TemplateMaker:
         return text + self._tag("end")
 
     def _range(self) -> str:
-        kind = self.draw.choice(tuple(_ELEMENTS))
+        kind = self.draw.choice(tuple(ELEMENTS))
         places = self._places(kind)
         if not places:
             kind, value = ("int", "3") if self._chance(0.1) else ("messages", "$.Messages")
@@ -305,34 +237,34 @@ class TemplateMaker:
             text += self._tag("else") + self._nested()
         return text + self._tag("end")
 
-    def _loop_header(self, value: str, kind: str) -> tuple[str, _Known, str | None]:
+    def _loop_header(self, value: str, kind: str) -> tuple[str, Known, str | None]:
         """The tag of a loop, what dot or its variable is in it, and the name of its index."""
-        element = _ELEMENTS.get(kind, "int")
+        element = ELEMENTS.get(kind, "int")
         match self.draw.choices((0, 1, 2), (4, 1, 3))[0]:
             case 0:
-                return self._tag(f"range {value}"), _Known(".", element), None
+                return self._tag(f"range {value}"), Known(".", element), None
             case 1:
                 name = self._name()
-                return self._tag(f"range {name} := {value}"), _Known(name, element), None
+                return self._tag(f"range {name} := {value}"), Known(name, element), None
             case _:
                 key, name = (
                     self.draw.choice(("$i", "$k", "$_", "$index")),
                     self.draw.choice(("$_", "$m", "$v", "$item")),
                 )
-                known = _Known(name if name != "$_" else ".", element)
+                known = Known(name if name != "$_" else ".", element)
                 return self._tag(f"range {key}, {name} := {value}"), known, f"{key} {kind}" if key != "$_" else None
 
     @contextmanager
-    def _loop(self, known: _Known, index: str | None) -> Iterator[None]:
+    def _loop(self, known: Known, index: str | None) -> Iterator[None]:
         before, count, outer = self.dot, len(self.scope), self.index
         if index is not None:
             name, kind = index.split(" ", 1)
-            self._bind(name, "string" if kind in _MAPS else "int")
+            self._bind(name, "string" if kind in MAPS else "int")
             if kind == "messages":
                 self.index = name
         if known.text != ".":
             self._bind(known.text, known.kind)
-        self.dot = _Known(".", known.kind)
+        self.dot = Known(".", known.kind)
         self.loops += 1
         yield
         self.loops -= 1
@@ -349,151 +281,3 @@ class TemplateMaker:
             return jump
         text = self._tag(f"if {self.condition()}") + self._maybe(self._text(), 0.5) + jump
         return text + self._maybe(self._tag("else") + self._print(), 0.3) + self._tag("end")
-
-    # -- expressions -----------------------------------------------------------------------------------------------
-
-    def _places(self, kind: str, deep: int = 4) -> list[str]:
-        """The fields and variables of a kind that can be named here."""
-        roots = [self.dot, *(_Known(n, k) for n, k in self._visible().items())]
-        roots.append(_Known("$", self.root))
-        found: list[str] = []
-        level = [(known.text, known.kind) for known in roots]
-        for _ in range(deep):
-            found += [text for text, of in level if of == kind]
-            level = [
-                (f"{text if text != '.' else ''}.{name}", inner)
-                for text, of in level
-                for name, inner in _FIELDS.get(of, {}).items()
-            ]
-        return found
-
-    def _operand(self, kind: str, depth: int) -> str:
-        text = self.expression(kind, depth + 1)
-        return f"({text})" if " " in text and not text.startswith('"') else text
-
-    def expression(self, kind: str, depth: int = 0) -> str:
-        """An expression of a kind: a basic one, one of the data model, `printable` or `any`."""
-        if self._chance(self.wrong):
-            kind = self.draw.choice((*_FIELDS["message"].values(), *_ELEMENTS, "int", "nil", "float"))
-        match kind:
-            case "string":
-                return self._string(depth)
-            case "int":
-                return self._int(depth)
-            case "bool":
-                return self.condition(depth)
-            case "float":
-                return self.draw.choice(("1.5", "2.0", "1e3"))
-            case "printable":
-                kind = self.draw.choice(("arguments", "tools", "tool", "types", "strings", "properties", "value"))
-            case "any":
-                kind = self.draw.choice((*_ELEMENTS, *_ELEMENTS.values(), "missing"))
-            case _:
-                pass
-        places = self._places(kind)
-        if kind == "message" and self._places("messages") and self._chance(0.5 if places else 1):
-            return f"index {self.draw.choice(self._places('messages'))} {self.draw.choice(('0', self.index or '0'))}"
-        if kind == "value" and self._places("arguments") and self._chance(0.5):
-            return f'index {self.draw.choice(self._places("arguments"))} "city"'
-        if places:
-            return self.draw.choice(places)
-        return self.draw.choice((".Missing", '""', "nil")) if kind == "missing" else self._string(depth)
-
-    def _string(self, depth: int) -> str:
-        places = self._places("string")
-        if depth > 2 or self._chance(0.65):
-            return self.draw.choice(places) if places and self._chance(0.8) else self._literal()
-        choices: list[Callable[[], str]] = [
-            lambda: (
-                f"{self.draw.choice(('or', 'and'))} {self._operand('string', depth)} {self._operand('string', depth)}"
-            ),
-            lambda: self._printf(depth),
-            lambda: f"print {self._operand('string', depth)} {self._operand(self._any_basic(), depth)}",
-            lambda: f"println {self._operand('string', depth)}",
-            lambda: f"json {self._operand(self.draw.choice(('string', 'printable', 'any', 'int', 'bool')), depth)}",
-            lambda: self._operand("string", depth) + self.draw.choice((" | print", ' | printf "%s!"', " | json")),
-            lambda: f"slice {self._operand('string', depth)} {self.draw.choice(('0 1', '1', '0 4', '2 3'))}",
-            lambda: self.draw.choice(("currentDate", "yesterdayDate")),
-            self._typescript,
-        ]
-        # In the last turn Ollama's own functions are not there.
-        ours = 0.2 if self.root == "legacy root" else 1.0
-        return self.draw.choices(choices, (4, 4, 3, 1, 4 * ours, 3, 1, ours / 2, ours))[0]()
-
-    def _typescript(self) -> str:
-        properties = self._places("property")
-        return f"toTypeScriptType {self.draw.choice(properties)}" if properties else self._literal()
-
-    def _any_basic(self) -> str:
-        return self.draw.choice(("string", "int", "bool"))
-
-    def _printf(self, depth: int) -> str:
-        text = self.draw.choice(_FORMATS)
-        kinds = {"%d": ["int"], "%t": ["bool"], "%v": [self._any_basic()]}.get(
-            text, ["string"] * text.replace("%%", "").count("%")
-        )
-        return f'printf "{text}" ' + " ".join(self._operand(kind, depth) for kind in kinds)
-
-    def _literal(self) -> str:
-        return self.draw.choice(('"user"', '"a\\nb"', '""', "`raw`", '"x"', '"é<&>\\""', '"assistant"'))
-
-    def _int(self, depth: int) -> str:
-        places = self._places("int")
-        lists = [p for kind in ("messages", "calls", "tools", "arguments", "strings") for p in self._places(kind)]
-        if lists and self._chance(0.4):
-            return f"len {self.draw.choice(lists)}"
-        if places and self._chance(0.6):
-            return self.draw.choice(places)
-        if depth < 2 and self._chance(0.3):
-            counter = self.draw.choice(("a%*s", "%*s", "aa%*s"))
-            return f'len (printf "{counter}" {self._operand("int", depth)} "")'
-        if depth < 2 and self._chance(0.2):
-            return f"len {self._operand('string', depth)}"
-        return self.draw.choice(("0", "1", "2", "3"))
-
-    def condition(self, depth: int = 0) -> str:
-        """An expression for an `if`: of any kind, most often a comparison."""
-        if depth > 2:
-            return self.draw.choice((*self._places("bool"), "true", *self._places("string")[:2]))
-        makers: tuple[tuple[float, Callable[[], str]], ...] = (
-            (4, lambda: f"eq {self._operand('string', depth)} {self._role()}"),
-            (1, lambda: f"eq {self._operand('string', depth)} {self._role()} {self._role()}"),
-            (2, lambda: f"ne {self._operand('string', depth)} {self._role()}"),
-            (3, lambda: " ".join((self.draw.choice(("and", "or")), *self._operands("bool", depth, most=3)))),
-            (2, lambda: f"not {self._operand(self.draw.choice(('bool', 'string', 'any')), depth)}"),
-            (2, lambda: " ".join((self.draw.choice(_COMPARISONS), *self._operands("int", depth, most=2)))),
-            (4, self._truth),
-            (3 if self.index and self.root == "messages root" else 0, self._is_last),
-        )
-        weights = [weight for weight, _ in makers]
-        return self.draw.choices([maker for _, maker in makers], weights)[0]()
-
-    def _operands(self, kind: str, depth: int, *, most: int) -> list[str]:
-        return [self._operand(kind, depth) for _ in range(self.draw.randint(2, most))]
-
-    def _role(self) -> str:
-        return '"' + self.draw.choice((*_ROLES, "", "x")) + '"'
-
-    def _truth(self) -> str:
-        kind = self.draw.choice(
-            ("string", "bool", "calls", "tools", "messages", "parameters", "strings", "types", "properties", "int")
-        )
-        places = self._places(kind)
-        return self.draw.choice(places) if places else self.draw.choice((*self._places("string"), "true"))
-
-    def _is_last(self) -> str:
-        index = self.index
-        return self.draw.choice(
-            (
-                f"eq (len (slice $.Messages {index})) 1",
-                f"ne (len (slice $.Messages {index})) 1",
-                f"gt (len (slice $.Messages {index})) 1",
-                f"le (len (slice $.Messages {index})) 2",
-                f'eq (len (printf "a%*s" {index} "")) (len $.Messages)',
-                f"lt {index} (len $.Messages)",
-                f"gt {index} 0",
-                f"eq {index} 0",
-                f'eq (index $.Messages {index}).Role "user"',
-                'ne (index $.Messages 0).Role "system"',
-            )
-        )

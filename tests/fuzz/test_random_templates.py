@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-from fuzz.chats import random_chat
+from fuzz.chats import random_chats
 from fuzz.check import Tally, faults_of
 from fuzz.templates import TemplateMaker
 from transpiler.verify.oracle import Oracle
@@ -25,7 +25,7 @@ def test_random_templates(batch: int, oracle: Oracle) -> None:
     for seed in range(batch * _TEMPLATES, (batch + 1) * _TEMPLATES):
         draw = Random(seed)
         template = TemplateMaker(draw).template()
-        chats = [random_chat(draw, str(number)) for number in range(_CHATS)]
+        chats = random_chats(draw, _CHATS, fim=".Suffix" in template)
         faults = list(faults_of(template, chats, oracle, tally))
         assert not faults, f"seed {seed}\n{template}\n{faults[0]}"
     assert tally.pairs > _TEMPLATES * _CHATS / 3, f"too much is refused: {tally.refused}"

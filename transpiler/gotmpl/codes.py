@@ -45,7 +45,7 @@ CODES: Mapping[str, CodeInfo] = {
     "GT901": CodeInfo("a template that is too large", "Templates are read up to 4 MiB."),
     "GT902": CodeInfo(
         "a template that nests too deeply",
-        "Engines of Jinja can't run more: 90 blocks in each other, 20 loops in each other, 50 parentheses. One action "
-        "has at most 10,000 parentheses and strings.",
+        "Engines of Jinja can't run more: 90 blocks in each other, 20 loops in each other, 50 parentheses, 150 arms of "
+        "ifs. One action has at most 10,000 parentheses and strings.",
     ),
 }

@@ -97,6 +97,8 @@ class _Parser:
         self.frames = [_Frame("template", 0)]
         self.defines: dict[str, Define] = {}
         self.calls: list[TemplateCall] = []
+        # The text ends in an action that could not be read: what is open there says nothing.
+        self.unfinished = False
 
     def report(self, code: str, message: str, span: Span, help: str | None = None) -> None:
         self.errors.append(Diagnostic(code, Severity.ERROR, message, self.source, span, help=help))
@@ -156,6 +158,7 @@ class _Parser:
             self.explain(at, deep=deep)
             self.stand_in(at)
             following = _NEXT_ACTION.search(text, at + 2)
+            self.unfinished = following is None
             at = following.end() if following is not None else end
 
     def too_deep(self, at: int) -> bool:
@@ -363,7 +366,7 @@ class _Parser:
 
     def finish(self) -> None:
         """What can only be said at the end of the text."""
-        if len(self.frames) > 1:
+        if len(self.frames) > 1 and not self.unfinished:
             frame = self.frames[-1]
             start = Span(frame.start, frame.start + 2)
             self.report("GT106", "unexpected EOF", start, f"this {frame.word} has no `{{{{ end }}}}`")

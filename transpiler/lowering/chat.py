@@ -81,13 +81,8 @@ def _collate(chat: ChatNames, uses: Uses) -> Body:
     roles, role, previous = Name("roles"), Name("role"), Name("previous")
     other: Expr = roles
     for known in _ROLES:
-        other = MethodCall(other, "replace", (Const(known), EMPTY))
-    unusual = Or(
-        (
-            *(Compare(Const(f"{known} {known}"), "in", roles) for known in _MERGED_ROLES),
-            Filter(other, "trim"),
-        )
-    )
+        other = MethodCall(other, "replace", (Const(f"{known} "), EMPTY))
+    unusual = Or((*(Compare(Const(f"{known} {known}"), "in", roles) for known in _MERGED_ROLES), other))
     turns = Attribute(Name(STATE), "turns")
     same = And((Compare(role, "==", Item(previous, Const("role"))), Compare(role, "!=", Const("tool"))))
     content: Expr = Call("text", (Item(_MESSAGE, Const("content")),))
@@ -111,7 +106,7 @@ def _collate(chat: ChatNames, uses: Uses) -> Body:
         _MESSAGES,
         (
             Set("role", Filter(Item(_MESSAGE, Const("role")), "lower")),
-            Set("previous", Conditional(turns, Item(turns, Const(-1)), DictLiteral((("role", EMPTY),)))),
+            Set("previous", Conditional(turns, Item(turns, Const(-1)), DictLiteral((("role", Const(None)),)))),
             If(
                 (
                     (
@@ -131,7 +126,7 @@ def _collate(chat: ChatNames, uses: Uses) -> Body:
     )
     return (
         Comment("As Ollama does: neighbours of one role are one message, but for results of tools."),
-        Set("roles", Filter(Filter(_MESSAGES, "map", (Const("role"),)), "join", (Const(" "),))),
+        Set("roles", Concat((Filter(Filter(_MESSAGES, "map", (Const("role"),)), "join", (Const(" "),)), Const(" ")))),
         If(
             ((unusual, (SetAttribute(STATE, "turns", ListLiteral()), walk, Set(chat.turns, turns))),),
             (Set(chat.turns, _MESSAGES),),

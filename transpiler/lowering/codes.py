@@ -24,7 +24,8 @@ CODES: Mapping[str, CodeInfo] = {
     ),
     "GT205": CodeInfo(
         "a function that can't take its arguments",
-        "The number of arguments or their types don't fit, as in `len 3`; Ollama stops when it gets there.",
+        "The number of arguments or their types don't fit, as in `len 3`, or what stands there is no function and no "
+        "value: `{{ nil }}`, a number that is too large. Ollama stops when it gets there.",
     ),
     "GT206": CodeInfo(
         "a template that Ollama does not accept",

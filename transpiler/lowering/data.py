@@ -56,6 +56,8 @@ def field(state: State, base: Value, name: str, node: Node) -> Value:
         return found
     # A variable that may hold a text or a message: Go looks when it gets there.
     bad = next(kind for kind in base.shape if kind not in good)
+    if any(kind.name in STRUCTS for kind in base.shape if kind not in good):
+        return state.cannot("GT306", node, f"`.{name}` of a value that may be {_a(good[0])} or {_a(bad)}")
     message = f"can't evaluate field {name} in type {GO_TYPES.get(bad.name, bad.name)}"
     return Value(Conditional(Test(base.expr, "mapping"), as_total(state, found), refuse(message)), result)
 

@@ -25,11 +25,14 @@ from transpiler.jinja.simplify import is_pure, negate
 from transpiler.lowering.arguments import Argument
 from transpiler.lowering.data import as_total, field
 from transpiler.lowering.functions import FUNCTION_TABLE, all_of, any_of
+from transpiler.lowering.printing import joined, pieces
 from transpiler.lowering.state import State
 from transpiler.lowering.values import Value, compare_positions
-from transpiler.ollama.datamodel import ALWAYS_TRUE, BOOL, FLOAT, INT, MAPS, NIL, NOTHING, STRING
+from transpiler.ollama.datamodel import ALWAYS_TRUE, BOOL, FLOAT, INT, MAPS, METHODS, NIL, NOTHING, STRING
 from transpiler.ollama.functions import SIGNATURES
 
+# From here on Go prints a number with an exponent.
+_EXPONENT = 1e21
 # The copy of a template that is cut for the last turn has only Go's own functions.
 _OLLAMA_FUNCTIONS = frozenset({"json", "currentDate", "yesterdayDate", "toTypeScriptType"})
 
@@ -45,8 +48,10 @@ def value_of(state: State, operand: Operand) -> Value:
             return Value(Const(truth), BOOL)
         case Number(text, number):
             if isinstance(number, int):
+                if not -(2**63) <= number < 2**63:
+                    return state.fail("GT205", operand, f"{text} overflows int")
                 return Value(Const(number), INT)
-            if isinstance(number, float) and number.is_integer():
+            if isinstance(number, float) and number.is_integer() and abs(number) < _EXPONENT and str(number) != "-0.0":
                 return Value(Const(int(number)), FLOAT)
             return state.cannot("GT306", operand, f"the number {text} has no form that all engines print alike")
         case String(_, text):
@@ -93,7 +98,7 @@ def condition_of(state: State, operand: Operand) -> Expr:
         first = cmd.args[0]
         if isinstance(first, Identifier) and first.name in ("and", "or", "not") and len(cmd.args) > 1:
             return _logic(state, first.name, [Operated(state, arg) for arg in cmd.args[1:]])
-        if len(cmd.args) == 1:
+        if len(cmd.args) == 1 and not isinstance(first, Nil):
             return condition_of(state, first)
     return truth(state, value_of(state, operand))
 
@@ -165,14 +170,25 @@ class Passed:
 
 def _fields(state: State, value: Value, names: tuple[str, ...], node: Node) -> Value:
     for name in names:
-        value = field(state, value, name, node)
+        if value.shape and all(name in METHODS.get(kind.name, {}) for kind in value.shape):
+            value = _method(state, value, name, node)
+        else:
+            value = field(state, value, name, node)
     return value
+
+
+def _method(state: State, value: Value, name: str, node: Node) -> Value:
+    if name == "String":
+        return Value(joined(pieces(state, value, node)), STRING)
+    return FUNCTION_TABLE["toTypeScriptType"](state, node, [Passed(state, node, value)])
 
 
 def _command(state: State, cmd: Command, final: Value | None) -> Value:
     first = cmd.args[0]
     if isinstance(first, Identifier):
         return _call(state, cmd, first, cmd.args[1:], final)
+    if isinstance(first, Nil):
+        return state.fail("GT205", cmd, "nil is not a command")
     if len(cmd.args) > 1 or final is not None:
         return state.fail("GT205", cmd, "only functions can be given arguments", "can't give argument to non-function")
     return value_of(state, first)

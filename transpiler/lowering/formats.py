@@ -6,15 +6,16 @@ import re
 from typing import Protocol
 
 from transpiler.gotmpl.ast import Command, Identifier, Node, Operand, Pipeline, String
-from transpiler.jinja.ast import Arithmetic, Const, Expr
-from transpiler.lowering.printing import joined, print_pieces
+from transpiler.jinja.ast import Arithmetic, Conditional, Const, Expr, Test, TestName
+from transpiler.lowering.printing import joined, print_pieces, value_words
 from transpiler.lowering.state import State
 from transpiler.lowering.values import Position, Value
-from transpiler.ollama.datamodel import INT, STRING, only
+from transpiler.ollama.datamodel import INT, STRING, Kind, only, shape
 
 _VERB = re.compile(r"%([-+# 0]*)(\*|\d+)?(?:\.(\*|\d+))?(.)", re.DOTALL)
-# Which kinds a verb prints as `print` would; for others Go writes a complaint such as `%!d(string=x)`.
-_VERBS = {"s": {"string", "property_type"}, "d": {"int"}, "t": {"bool"}}
+# Which kinds a verb prints as `print` would; of others Go writes a complaint such as `%!d(string=x)`.
+_VERBS = {"s": {"string", "property_type", "tools", "tool", "arguments", "properties"}, "d": {"int"}, "t": {"bool"}}
+_COMPLAINED_OF = ("string", "int", "bool")
 
 
 class _Argument(Protocol):
@@ -31,27 +32,60 @@ def format_text(state: State, node: Node, text: Value, args: list[tuple[Node, Va
     out: list[Expr] = []
     at, rest = 0, list(args)
     for verb in _VERB.finditer(text.const):
-        out += [Const(text.const[at : verb.start()])]
+        out.append(Const(text.const[at : verb.start()]))
         at = verb.end()
         flags, width, precision, letter = verb.groups()
         if letter == "%":
             out.append(Const("%"))
-            continue
-        if flags or width or precision or letter not in "svdt" or not rest:
+        elif flags or width or precision or letter not in "svdt":
             return state.cannot("GT304", node, f"`printf` with `{verb.group()}`", "use `print`, or only %s %v %d %t")
-        where, value = rest.pop(0)
-        name = only(value.shape)
-        if letter != "v" and name not in _VERBS[letter] and not (letter == "s" and name in _STRINGERS):
-            return state.cannot("GT304", node, f"`{verb.group()}` of {name or 'a value of several types'}")
-        out += print_pieces(state, [(where, value)], node)
-    if rest:
-        return state.cannot("GT304", node, "`printf` has more arguments than verbs")
-    return Value(
-        joined([*(p for p in out if p != Const("")), *([Const(text.const[at:])] if text.const[at:] else [])]), STRING
-    )
+        elif rest:
+            out += _formatted(state, letter, *rest.pop(0))
+        else:
+            out.append(Const(f"%!{letter}(MISSING)"))
+    out.append(Const(text.const[at:]))
+    out += _extra(state, rest)
+    return Value(joined([piece for piece in out if piece != Const("")]), STRING)
 
 
-_STRINGERS = {"tools", "tool", "arguments", "properties"}
+def _formatted(state: State, letter: str, node: Node, value: Value) -> list[Expr]:
+    """A value as a verb prints it."""
+    names = {kind.name for kind in value.shape}
+    if letter == "v" or not names or names <= _VERBS[letter]:
+        return print_pieces(state, [(node, value)], node)
+    if names <= {"missing", "nil"}:
+        return [Const(f"%!{letter}(<nil>)")]
+    if not names <= set(_COMPLAINED_OF):
+        words = value_words(value)
+        return [state.cannot("GT304", node, f"`%{letter}` of {words}").expr]
+    kinds = [name for name in _COMPLAINED_OF if name in names]
+    if len(kinds) == 1:
+        return [Const(f"%!{letter}({kinds[0]}="), *print_pieces(state, [(node, value)], node), Const(")")]
+    tests: dict[str, TestName] = {"string": "string", "int": "integer", "bool": "boolean"}
+    found = _as_kind(state, letter, kinds[-1], value, node)
+    for kind in reversed(kinds[:-1]):
+        found = Conditional(Test(value.expr, tests[kind]), _as_kind(state, letter, kind, value, node), found)
+    return [found]
+
+
+def _as_kind(state: State, letter: str, kind: str, value: Value, node: Node) -> Expr:
+    known = Value(value.expr, shape(Kind(kind)), value.optional)
+    return joined(_formatted(state, letter, node, known))
+
+
+def _extra(state: State, args: list[tuple[Node, Value]]) -> list[Expr]:
+    """What Go writes of arguments that no verb is there for: `%!(EXTRA string=x, int=1)`."""
+    out: list[Expr] = []
+    for n, (node, value) in enumerate(args):
+        names = {kind.name for kind in value.shape}
+        out.append(Const(", " if n else "%!(EXTRA "))
+        if names <= {"missing", "nil"}:
+            out.append(Const("<nil>"))
+        elif len(names) == 1 and names <= set(_COMPLAINED_OF):
+            out += [Const(f"{only(value.shape)}="), *print_pieces(state, [(node, value)], node)]
+        else:
+            return [state.cannot("GT304", node, f"an argument of `printf` without a verb, {value_words(value)}").expr]
+    return [*out, Const(")")] if out else []
 
 
 def count_format(arg: _Argument) -> Value | None:

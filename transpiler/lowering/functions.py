@@ -17,6 +17,7 @@ from transpiler.jinja.ast import (
     Compare,
     Conditional,
     Const,
+    DictLiteral,
     Expr,
     Filter,
     Item,
@@ -32,7 +33,7 @@ from transpiler.lowering.data import as_operand, as_total
 from transpiler.lowering.formats import count_format, format_text
 from transpiler.lowering.printing import joined, json_of, print_pieces
 from transpiler.lowering.state import State, refuse
-from transpiler.lowering.values import Position, Value, loop_attribute
+from transpiler.lowering.values import Loop, Position, Value, elements_left, loop_attribute
 from transpiler.ollama.datamodel import (
     BOOL,
     INT,
@@ -172,8 +173,9 @@ def _element(state: State, node: Node, value: Value, key: Value) -> Value:
     if key.shape != INT:
         return state.fail("GT205", node, "the index of a list is a number", "error calling index: cannot index slice")
     item = Item(items, key.expr)
-    if key.position is not None:
-        return Value(item, element)
+    position = _place(value, key)
+    if position is not None and position.loop is not None and position.items == (value.rest or position).items:
+        return Value(_element_ahead(state, item, position.loop, position.offset), element)
     known = key.const == 0 and state.facts.holds(value.expr)
     if known:
         return Value(item, element)
@@ -181,14 +183,42 @@ def _element(state: State, node: Node, value: Value, key: Value) -> Value:
     return Value(Conditional(enough, item, refuse("error calling index: index out of range")), element)
 
 
+def _place(value: Value, key: Value) -> Position | None:
+    """Where in a loop's list an element is: `index $.Messages $i`, `index (slice $.Messages $i) 1`."""
+    if value.rest is not None and isinstance(key.const, int):
+        return Position("index", value.rest.loop, value.rest.items, value.rest.offset + key.const)
+    return key.position if key.position is not None and key.position.kind == "index" else None
+
+
+def _element_ahead(state: State, item: Expr, loop: Loop, ahead: int) -> Expr:
+    """An element of the list that a loop goes over, so many places ahead, where there may be none.
+
+    A condition that there is one does not rule that out while no generation prompt is wanted, for then no message is
+    the last one.
+    """
+    if ahead <= 0:
+        return item
+    there = elements_left(loop, ">", ahead, always=True)
+    if state.facts.holds(there):
+        return item
+    nothing: Expr = refuse("error calling index: index out of range")
+    if loop.over_messages:
+        guarded = state.facts.holds(elements_left(loop, ">", ahead))
+        wanted = Name("add_generation_prompt")
+        nothing = DictLiteral() if guarded else Conditional(wanted, nothing, DictLiteral())
+    return Conditional(there, item, nothing)
+
+
 def _slice(state: State, node: Node, args: Sequence[Argument]) -> Value:
     value, *ends = [arg.value() for arg in args]
     failed = next((v for v in (value, *ends) if v.shape == NOTHING), None)
     if failed is not None:
         return failed
+    names = {kind.name for kind in value.shape}
+    if len(ends) == 3 and names <= LISTS:
+        return state.cannot("GT305", node, "`slice` with three indexes has no portable form")
     if len(ends) > 2:
         return state.fail("GT205", node, "too many slice indexes")
-    names = {kind.name for kind in value.shape}
     if names == {"string"}:
         return _slice_text(state, node, value, ends)
     if not names <= LISTS or names == {"property_type"}:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from transpiler.diagnostics import Diagnostic
-from transpiler.gotmpl.ast import Block, Define, If, Range, Template, With
+from transpiler.gotmpl.ast import Block, Define, If, Range, Template, TemplateCall, With
 from transpiler.jinja.ast import And, Blank, Body, Call, Comment, Macro, Name, Output, Set, SetAttribute, Stmt, Verbatim
 from transpiler.jinja.sharing import share
 from transpiler.jinja.simplify import simplify, simplify_body
@@ -64,9 +65,10 @@ def lower(
         chat.think_level,
         chat.call_names,
     )
-    for define in template.defines:
+    called = _called(template)
+    for define in called:
         state.macros[define.name] = names.fresh(_macro_name(define.name))
-    defines = tuple(_define(state, define) for define in template.defines)
+    defines = tuple(_define(state, define) for define in called)
     main = _turns(state, template) if mode is Mode.LEGACY else _whole(state, template)
     # Simplifying first: only what is left is worth a variable.
     body = simplify(share(simplify_body((*defines, *main))))
@@ -136,6 +138,30 @@ def _define(state: State, define: Define) -> Macro:
     state.dot, state.root = before
     setup: tuple[Stmt, ...] = (Set(STATE, Call("namespace")),) if _uses_state(body) else ()
     return Macro(name, (*params, *turn_values(state)), (*setup, *body))
+
+
+def _called(template: Template) -> list[Define]:
+    """The definitions that the template calls, itself or through others."""
+    known = {define.name: define for define in template.defines}
+    names, blocks = set[str](), [template.body]
+    while blocks:
+        for call in _calls(blocks.pop()):
+            if call.name not in names:
+                names.add(call.name)
+                blocks.append(known[call.name].body)
+    return [define for define in template.defines if define.name in names]
+
+
+def _calls(block: Block) -> Iterator[TemplateCall]:
+    for stmt in block:
+        match stmt:
+            case TemplateCall():
+                yield stmt
+            case If(_, body, orelse) | With(_, body, orelse) | Range(_, body, orelse):
+                yield from _calls(body)
+                yield from _calls(orelse or ())
+            case _:
+                pass
 
 
 def _macro_name(name: str) -> str:

@@ -70,7 +70,7 @@ def _pieces(state: State, value: Value, node: Node, absent: str) -> list[Expr]:
         if names & {"any", "nil", "missing"} and absent != "<nil>":
             return [Conditional(_is_nil(value), Const(absent), text)]
         return [text]
-    return [state.cannot("GT301", node, f"what Go prints for {_words(value)} has no form in Jinja").expr]
+    return [state.cannot("GT301", node, f"what Go prints for {value_words(value)} has no form in Jinja").expr]
 
 
 def _zero(value: Value) -> Expr:
@@ -81,7 +81,8 @@ def _is_nil(value: Value) -> Expr:
     return Or((Test(value.expr, "defined", negated=True), Test(value.expr, "none")))
 
 
-def _words(value: Value) -> str:
+def value_words(value: Value) -> str:
+    """The kinds of a value, for a message."""
     return " or ".join(sorted(kind.name.replace("_", " ") for kind in value.shape)) or "this"
 
 
@@ -96,9 +97,15 @@ def _in_brackets(state: State, value: Value) -> list[Expr]:
 def _json_text(state: State, value: Value) -> list[Expr]:
     name = only(value.shape) or ""
     if state.json_style == "native":
-        return [Filter(as_total(state, value), "tojson")]
+        return [_native(state, value)]
     macro = {"tools": "tools_json", "tool": "tool_json", "arguments": "arguments_json", "properties": "properties_json"}
     return [Call(macro[name], (value.expr,))]
+
+
+def _native(state: State, value: Value) -> Expr:
+    """By the engine's own `tojson`; arguments that come as JSON text stay as they are."""
+    text = Filter(as_total(state, value), "tojson")
+    return Conditional(Test(value.expr, "string"), value.expr, text) if only(value.shape) == "arguments" else text
 
 
 _PRINTED: Mapping[str, Callable[[State, Value], list[Expr]]] = {
@@ -142,7 +149,7 @@ def json_of(state: State, value: Value, node: Node) -> Expr:
     if names <= {"missing", "nil"}:
         return Const("null")
     if state.json_style == "native":
-        return Filter(as_total(state, value), "tojson")
+        return _native(state, value)
     name = only(value.shape) or ""
     if name == "string":
         return Call("json_string", (as_total(state, value),))
@@ -155,4 +162,4 @@ def json_of(state: State, value: Value, node: Node) -> Expr:
         return Call(_JSON[name], (as_operand(state, value) if name in ("bool", "int") else value.expr,))
     if names <= {"any", "string", "int", "bool", "strings", "anys", "nil", "missing"}:
         return Call("json", (value.expr,))
-    return state.cannot("GT301", node, f"the JSON of {_words(value)} has no form in Jinja").expr
+    return state.cannot("GT301", node, f"the JSON of {value_words(value)} has no form in Jinja").expr

@@ -161,7 +161,9 @@ def _action(state: State, pipe: Pipeline, declared: list[Binding]) -> list[jinja
 
 def _cut_action(state: State, pipe: Pipeline, left: Pipeline | None, declared: list[Binding]) -> list[jinja.Stmt]:
     """The action of which only a part runs in the last turn."""
+    bound = dict(state.bound)
     last = _action(state, left, declared) if left is not None else []
+    state.bound = bound
     with state.after_cut():
         whole = _action(state, pipe, declared)
     return [jinja.If(((jinja.Name(state.chat.cut), tuple(last)),), tuple(whole))]
@@ -287,9 +289,16 @@ def _template(state: State, call: TemplateCall) -> list[jinja.Stmt]:
         state.fail("GT206", call, f'`template "{call.name}"` has no argument', "undefined template specified")
         return []
     value = pipeline_value(state, call.pipe)
-    args: tuple[jinja.Expr, ...] = (
-        () if value.shape == ROOT else (_kept(state, value, state.shapes.dots.get(call.name)),)
-    )
+    if value.shape == NOTHING:
+        return [jinja.Output(value.expr)]
+    kinds = state.shapes.dots.get(call.name)
+    if kinds == ROOT:
+        args: tuple[jinja.Expr, ...] = ()
+    elif value.shape == ROOT:
+        # The macro tells the data from other values by its being a mapping; it reads the chat's own variables.
+        args = (jinja.DictLiteral((("data", jinja.TRUE),)),)
+    else:
+        args = (_kept(state, value, kinds),)
     turn = tuple(jinja.Name(name) for name in turn_values(state))
     printed: jinja.Expr = jinja.Call(state.macros[call.name], (*args, *turn))
     if state.cut is not None:
@@ -310,6 +319,9 @@ def _range(state: State, stmt: Range) -> list[jinja.Stmt]:
     names = {kind.name for kind in value.shape}
     if names <= {"missing", "nil"}:
         return list(lower_block(state, stmt.orelse or ()))
+    undeclared = next((decl for decl in pipe.decls if decl.span not in state.scopes.of), None)
+    if undeclared is not None:
+        return [jinja.Output(state.fail("GT207", undeclared, f"undefined variable: {undeclared.name}").expr)]
     if names == {"int"} and len(pipe.decls) == 2:
         message = "`range` over a number has one variable"
         return [jinja.Output(state.fail("GT204", pipe, message, "can't iterate over more than one variable").expr)]
@@ -337,7 +349,8 @@ def _range(state: State, stmt: Range) -> list[jinja.Stmt]:
             if decl.span in state.scopes.of:
                 state.bound[state.scopes.of[decl.span]] = value
         whole_arm = _else_arm(state, stmt.orelse, stmt)
-        whole = jinja.If(((truth(state, value), (whole,)),), whole_arm)
+        some = jinja.Compare(value.expr, ">", jinja.Const(0)) if names == {"int"} else truth(state, value)
+        whole = jinja.If(((some, (whole,)),), whole_arm)
     return [*out, whole]
 
 
@@ -416,6 +429,8 @@ def _bind(state: State, binding: Binding | None, value: Value, pipe: Pipeline) -
     if binding is None:
         return []
     if pipe.assign or binding.writes:
+        if not pipe.assign and binding.crosses_loops:
+            state.in_namespace.add(binding)
         return [state.write(binding, value.expr)]
     state.bound[binding] = value
     return []

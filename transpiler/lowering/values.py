@@ -88,7 +88,7 @@ def compare_positions(left: Value, op: CompareOp, right: Value) -> Expr | None:
             return None
         bound = right.const - a.offset
         if a.kind == "left" and a.loop is not None:
-            return _elements_left(a.loop, op, bound)
+            return elements_left(a.loop, op, bound)
         if a.kind == "index" and a.loop is not None:
             return _index(a.loop, op, bound)
         return None
@@ -97,7 +97,7 @@ def compare_positions(left: Value, op: CompareOp, right: Value) -> Expr | None:
     if a.kind == "length":
         return compare_positions(right, _FLIPPED[op], left)
     # i + x < n + y means n - i > x - y.
-    return _elements_left(a.loop, _FLIPPED[op], a.offset - b.offset) if a.loop is not None else None
+    return elements_left(a.loop, _FLIPPED[op], a.offset - b.offset) if a.loop is not None else None
 
 
 def _index(loop: Loop, op: CompareOp, bound: int) -> Expr | None:
@@ -111,21 +111,26 @@ def _index(loop: Loop, op: CompareOp, bound: int) -> Expr | None:
             return None
 
 
-def _elements_left(loop: Loop, op: CompareOp, bound: int) -> Expr:
+def elements_left(loop: Loop, op: CompareOp, bound: int, *, always: bool = False) -> Expr:
+    """A comparison of how many elements are left, this one counted.
+
+    In a loop over the messages none is the last while no generation prompt is wanted; `always` asks for the list as it
+    is.
+    """
     match op:
         case "!=" | ">" | ">=":
             opposite: dict[CompareOp, CompareOp] = {"!=": "==", ">": "<=", ">=": "<"}
-            return Not(_elements_left(loop, opposite[op], bound))
+            return Not(elements_left(loop, opposite[op], bound, always=always))
         case "<":
-            return _elements_left(loop, "<=", bound - 1)
+            return elements_left(loop, "<=", bound - 1, always=always)
         case _:
             pass
     if bound < 1:
         return Const(False)
-    if bound == 1:
-        last: Expr = Attribute(LOOP, "last")
-    else:
-        last = Compare(Attribute(LOOP, "revindex"), op, Const(bound))
-    if loop.over_messages:
-        last = And((last, Name("add_generation_prompt")))
-    return shared(loop, "last" if bound == 1 else f"last_{bound}", last)
+    last: Expr = Attribute(LOOP, "last") if bound == 1 else Compare(Attribute(LOOP, "revindex"), op, Const(bound))
+    hint = "last" if bound == 1 else f"last_{bound}"
+    if not loop.over_messages:
+        return shared(loop, hint, last)
+    if always:
+        return shared(loop, "at_end" if bound == 1 else f"at_end_{bound}", last)
+    return shared(loop, hint, And((last, Name("add_generation_prompt"))))

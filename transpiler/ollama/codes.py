@@ -48,4 +48,13 @@ CODES: Mapping[str, CodeInfo] = {
         "SYSTEM is put in front of a chat that does not begin with a system message, MESSAGE lines come before the "
         "chat's own messages. Ollama's server does both before the template runs; the converted template does not.",
     ),
+    "GT910": CodeInfo(
+        "a template that can also fill in the middle",
+        "A template that speaks of `.Suffix` has two forms: Ollama runs it over a chat, or over the text before a gap "
+        "and the text behind it. Each is a template of its own: `--mode fim` gives the second, as `result.fim` does.",
+    ),
+    "GT911": CodeInfo(
+        "a template that can't fill in the middle",
+        "`--mode fim` was asked for, but the template does not speak of `.Suffix`, or Ollama fails at that form.",
+    ),
 }

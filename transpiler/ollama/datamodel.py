@@ -93,6 +93,16 @@ STRUCTS: Mapping[str, Mapping[str, Shape]] = {
     "image": {},
 }
 
+# Methods that a template can call as if they were fields; they come before the keys of maps.
+METHODS: Mapping[str, Mapping[str, Shape]] = {
+    "tools": {"String": STRING},
+    "tool": {"String": STRING},
+    "arguments": {"String": STRING},
+    "properties": {"String": STRING},
+    "property_type": {"String": STRING},
+    "property": {"ToTypeScriptType": STRING},
+}
+
 GO_TYPES: Mapping[str, str] = {
     "string": "string",
     "bool": "bool",
@@ -124,10 +134,6 @@ GO_TYPES: Mapping[str, str] = {
 
 LISTS = frozenset({"messages", "tools", "calls", "images", "strings", "anys", "property_type", "property_list"})
 MAPS = frozenset({"arguments", "properties"})
-# Kinds with a `String` method that writes JSON.
-JSON_PRINTING = frozenset({"tools", "tool", "arguments", "properties"})
-# Structs that Go prints as a dump of their fields.
-DUMPED = frozenset({"message", "function", "parameters", "property", "call", "call_function"})
 # Structs are true even when everything in them is empty; an image is a list of bytes.
 ALWAYS_TRUE = frozenset({"message", "tool", "function", "parameters", "property", "call", "call_function", "root"})
 

@@ -9,6 +9,7 @@ from transpiler.ollama.datamodel import (
     BOOL,
     INT,
     JSON,
+    METHODS,
     MISSING,
     NOTHING,
     STRING,
@@ -96,7 +97,10 @@ def field_shape(value: Shape, name: str, mode: Mode) -> Shape:
             found |= JSON
             continue
         fields = fields_of(kind, mode)
-        if fields is not None and name in fields:
+        method = METHODS.get(kind.name, {}).get(name)
+        if method is not None:
+            found |= method
+        elif fields is not None and name in fields:
             found |= fields[name]
         elif kind.name == "root":
             found |= MISSING

@@ -117,7 +117,9 @@ def chat_template(modelfile: Modelfile) -> Source:
     if modelfile.template is None:
         bases = [command for command in modelfile.commands if command.keyword == "from"]
         help = f"the template is that of the base model; `ollama show --template {modelfile.from_}` prints it"
-        raise _refused("GT908", "the Modelfile has no TEMPLATE", modelfile.source, bases[-1].span, help)
+        empty = any(command.keyword == "template" for command in modelfile.commands)
+        message = "the Modelfile's TEMPLATE is empty" if empty else "the Modelfile has no TEMPLATE"
+        raise _refused("GT908", message, modelfile.source, bases[-1].span, help)
     return modelfile.template
 
 

@@ -23,15 +23,15 @@ from transpiler.gotmpl.ast import (
     TemplateCall,
     With,
 )
-from transpiler.ollama.datamodel import DUMPED, only
+from transpiler.ollama.datamodel import only
 from transpiler.passes.edits import Edit, Repair
 from transpiler.passes.shapes import Shapes
 from transpiler.source import Source, Span
 
 CODE = "GT402"
 
+# The structs whose JSON can be converted.
 _NAMES = {
-    "message": "a message",
     "function": "a tool's function",
     "parameters": "a function's parameters",
     "property": "a property",
@@ -66,13 +66,13 @@ def _printed(block: Block) -> Iterator[Pipeline]:
 def _check(source: Source, pipe: Pipeline, shapes: Shapes) -> Iterator[tuple[Diagnostic, Repair]]:
     last = pipe.cmds[-1]
     kind = only(shapes.of(pipe))
-    if kind in DUMPED:
+    if kind in _NAMES:
         yield _found(source, kind, pipe), _as_json(pipe)
     first = last.args[0]
     if isinstance(first, Identifier) and first.name in _PRINTING:
         for arg in last.args[1:]:
             kind = only(shapes.of(arg))
-            if kind in DUMPED:
+            if kind in _NAMES:
                 text = f"(json {source.text[arg.span.start : arg.span.end]})"
                 json = Command((Identifier("json", span=arg.span), arg), span=arg.span)
                 new = Pipeline((), False, (json,), span=arg.span)
