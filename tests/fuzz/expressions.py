@@ -157,13 +157,14 @@ class Expressions:
             lambda: f"println {self._operand('string', depth)}",
             lambda: f"json {self._operand(self.draw.choice(('string', 'printable', 'any', 'int', 'bool')), depth)}",
             lambda: self._operand("string", depth) + self.draw.choice((" | print", ' | printf "%s!"', " | json")),
+            lambda: f"html {self._operand('string', depth)}",
             lambda: f"slice {self._operand('string', depth)} {self.draw.choice(('0 1', '1', '0 4', '2 3'))}",
             lambda: self.draw.choice(("currentDate", "yesterdayDate")),
             self._typescript,
         ]
         # In the last turn Ollama's own functions are not there.
         ours = 0.2 if self.root == "legacy root" else 1.0
-        return self.draw.choices(choices, (4, 4, 3, 1, 4 * ours, 3, 1, ours / 2, ours))[0]()
+        return self.draw.choices(choices, (4, 4, 3, 1, 4 * ours, 3, 0.5, 1, ours / 2, ours))[0]()
 
     def _typescript(self) -> str:
         properties = self._places("property")

@@ -149,9 +149,9 @@ def map_statement(stmt: Stmt, f: Callable[[Expr], Expr], g: Callable[[Body], Bod
             new = f(expr)
             return stmt if new is expr else replace(stmt, expr=new)
         case If(branches, orelse):
-            return If(tuple((f(test), g(body)) for test, body in branches), g(orelse))
+            return If(tuple([(f(test), g(body)) for test, body in branches]), g(orelse) if orelse else ())
         case For(_, items, body, only):
-            return replace(stmt, items=f(items), body=g(body), only=f(only) if only is not None else None)
+            return For(stmt.targets, f(items), g(body), f(only) if only is not None else None, stmt.id)
         case SetBlock(_, body) | Macro(_, _, body):
             return replace(stmt, body=g(body))
         case Comment() | Blank() | Verbatim():
@@ -198,21 +198,17 @@ def uses_of(body: Body) -> Uses:
     todo = [expr for stmt in statements(body) for expr in expressions(stmt)]
     while todo:
         expr = todo.pop()
-        match expr:
-            case Const():
-                continue
-            case Name(name):
-                names.add(name)
-                continue
-            case Attribute(base, name):
-                attributes.add((base.name, name))
-            case Item(base, Const(key)):
-                keys.add(key)
-                todo.append(base)
-                continue
-            case Call(name):
-                calls.add(name)
-            case _:
-                pass
+        if isinstance(expr, Const):
+            continue
+        if isinstance(expr, Name):
+            names.add(expr.name)
+            continue
+        if isinstance(expr, Item) and isinstance(expr.key, Const):
+            keys.add(expr.key.value)
+        elif isinstance(expr, Attribute):
+            attributes.add((expr.base.name, expr.name))
+            continue
+        elif isinstance(expr, Call):
+            calls.add(expr.name)
         todo += parts(expr)
     return Uses(frozenset(names), frozenset(attributes), frozenset(keys), frozenset(calls))

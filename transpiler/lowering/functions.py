@@ -15,6 +15,7 @@ from transpiler.jinja.ast import (
     Arithmetic,
     Call,
     Compare,
+    Concat,
     Conditional,
     Const,
     DictLiteral,
@@ -22,7 +23,9 @@ from transpiler.jinja.ast import (
     Filter,
     Item,
     ListLiteral,
+    MethodCall,
     Name,
+    Shared,
     Slice,
     Test,
 )
@@ -293,6 +296,22 @@ def _printf(state: State, node: Node, args: Sequence[Argument]) -> Value:
     return format_text(state, node, args[0].value(), [(arg.node, arg.value()) for arg in args[1:]])
 
 
+_HTML = (("&", "&amp;"), ("'", "&#39;"), ("<", "&lt;"), (">", "&gt;"), ('"', "&#34;"))
+
+
+def _html(state: State, node: Node, args: Sequence[Argument]) -> Value:
+    text = joined(print_pieces(state, [(arg.node, arg.value()) for arg in args], node, "<no value>"))
+    if not isinstance(text, Const | Name | Shared):
+        # What a macro gives has no methods in some engines.
+        text = Concat((EMPTY, text))
+    for character, entity in _HTML:
+        if isinstance(text, Const):
+            text = Const(str(text.value).replace(character, entity))
+        else:
+            text = MethodCall(text, "replace", (Const(character), Const(entity)))
+    return Value(text, STRING)
+
+
 def _json(state: State, node: Node, args: Sequence[Argument]) -> Value:
     return Value(json_of(state, args[0].value(), node), STRING)
 
@@ -339,7 +358,7 @@ FUNCTION_TABLE: Mapping[str, Function] = {
     "currentDate": _current_date,
     "yesterdayDate": _yesterday,
     "toTypeScriptType": _typescript,
-    "html": _unportable,
+    "html": _html,
     "js": _unportable,
     "urlquery": _unportable,
     "call": _unportable,

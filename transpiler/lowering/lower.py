@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from transpiler.diagnostics import Diagnostic
 from transpiler.gotmpl.ast import Block, Define, If, Range, Template, TemplateCall, With
 from transpiler.jinja.ast import And, Blank, Body, Call, Comment, Macro, Name, Output, Set, SetAttribute, Stmt, Verbatim
+from transpiler.jinja.counting import count_loops
 from transpiler.jinja.sharing import share
 from transpiler.jinja.simplify import simplify, simplify_body
 from transpiler.jinja.walk import statements, uses_of
@@ -16,7 +17,7 @@ from transpiler.lowering.names import Names
 from transpiler.lowering.prelude import with_needs
 from transpiler.lowering.state import STATE, JsonStyle, State
 from transpiler.lowering.statements import lower_block, turn_values
-from transpiler.lowering.turns import TurnNames, turn_macro, turn_walk
+from transpiler.lowering.turns import TurnNames, turn_loop, turns_of_chat
 from transpiler.lowering.values import Value
 from transpiler.ollama.cut import Cut, find_cut
 from transpiler.ollama.datamodel import MESSAGES, NOTHING, ROOT, Mode
@@ -72,8 +73,11 @@ def lower(
     main = _turns(state, template) if mode is Mode.LEGACY else _whole(state, template)
     # Simplifying first: only what is left is worth a variable.
     body = simplify(share(simplify_body((*defines, *main))))
-    macros: Body = tuple(s for s in body if isinstance(s, Macro))
-    rest: Body = tuple(s for s in body if not isinstance(s, Macro))
+    turns = Name(chat.turns)
+    macros: Body = tuple(
+        replace(stmt, body=count_loops(stmt.body, turns, names.fresh)) for stmt in body if isinstance(stmt, Macro)
+    )
+    rest = count_loops(tuple(stmt for stmt in body if not isinstance(stmt, Macro)), turns, names.fresh)
     uses = uses_of(body)
     setup = simplify_body(chat_setup(chat, uses, mode, can_think=can_think))
     before = uses_of(setup)
@@ -100,7 +104,8 @@ def _whole(state: State, template: Template) -> Body:
 def _turns(state: State, template: Template) -> Body:
     """The template as Ollama runs it once a turn; one that prints no response gets it at its end."""
     chat = state.chat
-    names = TurnNames(state.names.fresh("print_turn"), chat.system, chat.prompt, chat.response, chat.cut)
+    fresh = (state.names.fresh(name) for name in ("index", "count"))
+    names = TurnNames(chat.system, chat.prompt, chat.response, chat.cut, chat.turns, *fresh)
     state.cut = cut = find_cut(template.body) or Cut(frozenset(), None, None)
     if cut.orphan is not None:
         message = "Ollama can't cut the last turn at `.Response`: the block around it has an else"
@@ -110,8 +115,8 @@ def _turns(state: State, template: Template) -> Body:
         body = (*body, Output(Name(chat.response)))
     setup: Body = (Set(STATE, Call("namespace")),) if _uses_state(body) else ()
     body = simplify_body(share((*setup, *body)))
-    cuts = chat.cut in uses_of(body).names
-    return (turn_macro(names, body, cut=cuts), *turn_walk(names, cut=cuts))
+    read = uses_of(body).names
+    return (*turns_of_chat(names, system=chat.system in read), Blank(), *turn_loop(names, body, read))
 
 
 def _gap(after: Body) -> Body:

@@ -17,7 +17,7 @@ def pieces(state: State, value: Value, node: Node) -> list[Expr]:
     return _pieces(state, value, node, "<no value>")
 
 
-def print_pieces(state: State, values: Sequence[tuple[Node, Value]], node: Node) -> list[Expr]:
+def print_pieces(state: State, values: Sequence[tuple[Node, Value]], node: Node, absent: str = "<nil>") -> list[Expr]:
     """What `print` makes of its operands: a space stands between two of which neither is a text."""
     out: list[Expr] = []
     before: Value | None = None
@@ -26,7 +26,7 @@ def print_pieces(state: State, values: Sequence[tuple[Node, Value]], node: Node)
             if not (_never_text(before) and _never_text(value)):
                 state.cannot("GT306", node, "whether `print` puts a space here depends on the types of its operands")
             out.append(Const(" "))
-        printed = _pieces(state, value, at, "<nil>")
+        printed = _pieces(state, value, at, absent)
         # A number is printed as it is, but `{{ len (print 12) }}` needs its text.
         out += printed if _text_already(value) else [Concat((EMPTY, piece)) for piece in printed]
         before = value

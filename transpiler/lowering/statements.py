@@ -21,7 +21,6 @@ from transpiler.gotmpl.ast import (
     With,
 )
 from transpiler.jinja import ast as jinja
-from transpiler.jinja.walk import uses_of
 from transpiler.lowering.data import as_operand, as_total
 from transpiler.lowering.expressions import condition_of, pipeline_value, truth
 from transpiler.lowering.jumps import jumps_in, may_jump, without_continue
@@ -75,6 +74,7 @@ def lower_block(state: State, block: Sequence[Statement], tail: frozenset[int] =
         rest = block[n + 1 :]
         if rest and may_jump(stmt):
             skipped = jinja.Name(state.loops[-1].names["skip"])
+            state.loops[-1].guarded = True
             with state.inside():
                 unskipped = lower_block(state, rest, tail)
             out.append(jinja.If(((jinja.Not(skipped), unskipped),)))
@@ -438,7 +438,7 @@ def _bind(state: State, binding: Binding | None, value: Value, pipe: Pipeline) -
 
 def _with_jumps(stmt: Range, loop: Loop, body: jinja.Body) -> tuple[jinja.Body, list[jinja.Stmt]]:
     """The loop's body with the flags that stand for `continue` and `break`."""
-    if loop.names["skip"] in uses_of(body).names:
+    if loop.guarded:
         body = (jinja.Set(loop.names["skip"], jinja.FALSE), *body)
     if "stop" not in loop.names:
         return body, []

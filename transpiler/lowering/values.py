@@ -16,7 +16,8 @@ LOOP = Name("loop")
 class Loop:
     """A `range` that is being lowered: the id of its Jinja loop, and names for what its body shares.
 
-    `stops`: the names of its own flag for `break` and of those of the loops in it.
+    `stops`: the names of its own flag for `break` and of those of the loops in it; `guarded`: whether statements of its
+    body are passed over where the flag for `continue` is set.
     """
 
     id: int
@@ -24,6 +25,7 @@ class Loop:
     over_messages: bool
     names: dict[str, str]
     stops: set[str] = field(default_factory=set)
+    guarded: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from transpiler.ollama.datamodel import (
     BOOL,
@@ -89,6 +90,7 @@ def element_shape(value: Shape) -> Shape:
     return found
 
 
+@lru_cache(maxsize=1024)
 def field_shape(value: Shape, name: str, mode: Mode) -> Shape:
     """The shape of `.name` of a value; empty where no kind in it has that field."""
     found: frozenset[Kind] = frozenset()
