@@ -34,7 +34,7 @@ from transpiler.lowering.arguments import Argument, Function, and_of, or_of
 from transpiler.lowering.comparisons import equal, not_equal, order
 from transpiler.lowering.data import as_operand, as_total
 from transpiler.lowering.formats import count_format, format_text
-from transpiler.lowering.printing import joined, json_of, print_pieces
+from transpiler.lowering.printing import is_absent, joined, json_of, print_pieces
 from transpiler.lowering.state import State, refuse
 from transpiler.lowering.values import Loop, Position, Value, elements_left, loop_attribute
 from transpiler.ollama.datamodel import (
@@ -300,8 +300,12 @@ _HTML = (("&", "&amp;"), ("'", "&#39;"), ("<", "&lt;"), (">", "&gt;"), ('"', "&#
 
 
 def _html(state: State, node: Node, args: Sequence[Argument]) -> Value:
-    text = joined(print_pieces(state, [(arg.node, arg.value()) for arg in args], node, "<no value>"))
-    if not isinstance(text, Const | Name | Shared):
+    values = [(arg.node, arg.value()) for arg in args]
+    # What is not there is a text here, so that no space stands beside it.
+    absent = Value(Const("<no value>"), STRING)
+    known = [(at, absent if is_absent(value) else value) for at, value in values]
+    text = joined(print_pieces(state, known, node, "<no value>"))
+    if not isinstance(text.expr if isinstance(text, Shared) else text, Const | Name | Conditional):
         # What a macro gives has no methods in some engines.
         text = Concat((EMPTY, text))
     for character, entity in _HTML:

@@ -37,6 +37,11 @@ def _text_already(value: Value) -> bool:
     return "int" not in {kind.name for kind in value.shape}
 
 
+def is_absent(value: Value) -> bool:
+    """Whether it is nil or a name that isn't there."""
+    return bool(value.shape) and {kind.name for kind in value.shape} <= {"missing", "nil"}
+
+
 def joined(parts: Sequence[Expr]) -> Expr:
     """One text of several."""
     return EMPTY if not parts else parts[0] if len(parts) == 1 and _is_text(parts[0]) else Concat((EMPTY, *parts))
