@@ -63,7 +63,7 @@ def chat_setup(chat: ChatNames, uses: Uses, mode: Mode, *, can_think: bool) -> B
         if turns:
             out += _collate(chat, uses)
         if chat.system in read:
-            out += _system(chat.system, Name(chat.turns) if turns else _MESSAGES)
+            out += _system(chat.system, Name(chat.turns) if turns else None)
         if chat.call_names in read:
             out.append(_call_names(chat.call_names))
     out += _thinking(chat, read, can_think=can_think)
@@ -83,6 +83,9 @@ def _collate(chat: ChatNames, uses: Uses) -> Body:
     for known in _ROLES:
         other = MethodCall(other, "replace", (Const(f"{known} "), EMPTY))
     unusual = Or((*(Compare(Const(f"{known} {known}"), "in", roles) for known in _MERGED_ROLES), other))
+    seen = "content" in keys or chat.system in uses.names
+    if seen:
+        unusual = Or((Name("parts"), *unusual.operands))
     turns = Attribute(Name(STATE), "turns")
     same = And((Compare(role, "==", Item(previous, Const("role"))), Compare(role, "!=", Const("tool"))))
     content: Expr = Call("text", (Item(_MESSAGE, Const("content")),))
@@ -127,6 +130,7 @@ def _collate(chat: ChatNames, uses: Uses) -> Body:
     return (
         Comment("As Ollama does: neighbours of one role are one message, but for results of tools."),
         Set("roles", Concat((Filter(Filter(_MESSAGES, "map", (Const("role"),)), "join", (Const(" "),)), Const(" ")))),
+        *((_parts(),) if seen else ()),
         If(
             ((unusual, (SetAttribute(STATE, "turns", ListLiteral()), walk, Set(chat.turns, turns))),),
             (Set(chat.turns, _MESSAGES),),
@@ -138,13 +142,22 @@ def _has(key: str) -> Expr:
     return Compare(Const(key), "in", _MESSAGE)
 
 
-def _system(name: str, turns: Expr) -> Body:
+def _parts() -> Stmt:
+    """Whether there is a content that is a list of parts: something is printed then."""
+    content = Item(_MESSAGE, Const("content"))
+    listed = And((Test(content, "string", negated=True), content))
+    return SetBlock("parts", (For(("message",), _MESSAGES, (Output(Const("x")),), listed),))
+
+
+def _system(name: str, turns: Expr | None) -> Body:
+    content = Item(_MESSAGE, Const("content"))
     role = Compare(Item(_MESSAGE, Const("role")), "==", Const("system"))
     separator = If(((Attribute(Name("loop"), "first"), ()),), (Output(Const("\n\n")),))
-    text = Output(Call("text", (Item(_MESSAGE, Const("content")),)))
+    # In the turns no content is a list.
+    text = Output(Or((content, EMPTY)) if turns is not None else Call("text", (content,)))
     return (
         Comment("The texts of all system messages, wherever they stand."),
-        SetBlock(name, (For(("message",), turns, (separator, text), role),)),
+        SetBlock(name, (For(("message",), turns or _MESSAGES, (separator, text), role),)),
     )
 
 

@@ -209,12 +209,9 @@ def _loop_of(state: State, expr: Expr) -> Loop | None:
     return next((loop for loop in reversed(state.loops) if loop.names.get("element") == expr.name), None)
 
 
-def _content(state: State, message: Value) -> Value:
-    item = Item(message.expr, Const("content"))
-    plain = Conditional(Test(item, "string"), item, Call("text", (item,)))
-    if _loop_of(state, message.expr) is None:
-        return Value(Call("text", (item,)), STRING)
-    return Value(_per_iteration(state, message, "content", plain, 1), STRING)
+def _content(_: State, message: Value) -> Value:
+    # A list of parts is one text already: a chat with such lists is gone through beforehand.
+    return Value(Item(message.expr, Const("content")), STRING, optional=True)
 
 
 _THINKING_KEYS = ("reasoning_content", "reasoning", "thinking")

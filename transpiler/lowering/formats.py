@@ -78,6 +78,8 @@ def _extra(state: State, args: list[tuple[Node, Value]]) -> list[Expr]:
     out: list[Expr] = []
     for n, (node, value) in enumerate(args):
         names = {kind.name for kind in value.shape}
+        if not names:
+            return [value.expr]
         out.append(Const(", " if n else "%!(EXTRA "))
         if names <= {"missing", "nil"}:
             out.append(Const("<nil>"))
