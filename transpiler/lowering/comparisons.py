@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from transpiler.gotmpl.ast import Node
 from transpiler.jinja.ast import (
     EMPTY,
+    FALSE,
     And,
     Compare,
     CompareOp,
@@ -25,7 +26,7 @@ from transpiler.lowering.arguments import Argument, Function, or_of
 from transpiler.lowering.data import as_total
 from transpiler.lowering.state import State, refuse
 from transpiler.lowering.values import Value, compare_positions
-from transpiler.ollama.datamodel import BOOL, INT, LISTS, MAPS, NOTHING, STRING
+from transpiler.ollama.datamodel import BOOL, INT, LISTS, MAPS, NOTHING, STRING, only
 
 
 def equal(state: State, node: Node, args: Sequence[Argument]) -> Value:
@@ -77,7 +78,7 @@ def _equal(state: State, node: Node, left: Value, right: Value) -> Expr:
 def _is_prefix(value: Value) -> bool:
     """Whether it is a text's beginning: that equals a known text in bytes where it does in characters."""
     match value.expr:
-        case Slice(_, None, Const()) | Conditional(_, Slice(_, None, Const()), _):
+        case Slice(_, None, Const()):
             return True
         case _:
             return False
@@ -104,6 +105,8 @@ def _is_absent(state: State, left: Value, right: Value) -> Expr:
     names = {kind.name for kind in other.shape}
     if names <= {"missing", "nil"}:
         return Const(True)
+    if names & {"any", "missing", "nil"}:
+        return Or((Test(other.expr, "defined", negated=True), Test(other.expr, "none")))
     return Not(as_total(state, other)) if names & (LISTS | MAPS) else Const(False)
 
 
@@ -118,8 +121,20 @@ def _equal_at_run_time(state: State, left: Value, right: Value) -> Expr:
         else:
             continue
         same = Compare(value.expr, "==", as_total(state, other))
-        return Conditional(test, same, refuse("incompatible types for comparison"))
+        return Conditional(test, same, _unlike(value, only(other.shape) or ""))
     return Compare(left.expr, "==", right.expr)
+
+
+def _unlike(value: Value, kind: str) -> Expr:
+    """A comparison with a value that is not of that kind: nothing is like nothing, all else stops Ollama."""
+    stops = refuse("incompatible types for comparison")
+    others = {other.name for other in value.shape} - {kind}
+    if others <= {"missing", "nil"}:
+        return FALSE
+    if not others & {"any", "missing", "nil"}:
+        return stops
+    there = And((Test(value.expr, "defined"), Test(value.expr, "none", negated=True)))
+    return Conditional(there, stops, FALSE)
 
 
 def _same_truth(left: Expr, right: Expr) -> Expr:

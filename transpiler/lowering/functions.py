@@ -25,11 +25,11 @@ from transpiler.jinja.ast import (
     ListLiteral,
     MethodCall,
     Name,
-    Shared,
     Slice,
     Test,
 )
 from transpiler.jinja.simplify import negate
+from transpiler.jinja.walk import subexpressions
 from transpiler.lowering.arguments import Argument, Function, and_of, or_of
 from transpiler.lowering.comparisons import equal, not_equal, order
 from transpiler.lowering.data import as_operand, as_total
@@ -305,7 +305,7 @@ def _html(state: State, node: Node, args: Sequence[Argument]) -> Value:
     absent = Value(Const("<no value>"), STRING)
     known = [(at, absent if is_absent(value) else value) for at, value in values]
     text = joined(print_pieces(state, known, node, "<no value>"))
-    if not isinstance(text.expr if isinstance(text, Shared) else text, Const | Name | Conditional):
+    if any(isinstance(inner, Call) for inner in subexpressions(text)):
         # What a macro gives has no methods in some engines.
         text = Concat((EMPTY, text))
     for character, entity in _HTML:

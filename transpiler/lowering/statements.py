@@ -246,6 +246,8 @@ def _if(
     out: list[jinja.Stmt] = []
     if pipe.decls:
         out += _action(state, pipe, declared)
+        if state.shapes.of(pipe) == NOTHING:
+            return out  # it stops there
         binding = state.scopes.of[pipe.decls[0].span]
         test = truth(state, state.read(binding))
     else:
@@ -262,6 +264,8 @@ def _with(state: State, pipe: Pipeline, body: Block, orelse: Block | None, tail:
     declared: list[Binding] = []
     if pipe.decls:
         out += _action(state, pipe, declared)
+        if state.shapes.of(pipe) == NOTHING:
+            return out  # it stops there
         value = state.read(state.scopes.of[pipe.decls[0].span])
     else:
         value = pipeline_value(state, pipe)
