@@ -14,10 +14,10 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
+from corpus import CORPUS, corpus_rows
 
 from transpiler import Options, TemplateError, transpile
 from transpiler.verify.chats import Chat, enumerated, from_values
@@ -26,22 +26,14 @@ from transpiler.verify.oracle import Oracle
 from transpiler.verify.render import ReferenceTemplate
 from transpiler.verify.rendering import Rendering
 
-CORPUS = Path(__file__).parents[2] / "shared" / "corpus"
 KINDS = ("messages", "legacy", "fim")
 
 Json = Mapping[str, Any]
 
 
-def rows() -> list[Json]:
-    path = CORPUS / "templates.jsonl"
-    if not path.is_file():
-        return []
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-
-
 def sample(count: int) -> list[Json]:
     """That many templates, spread evenly over the corpus in the order of their ids, which are hashes."""
-    known = sorted(rows(), key=lambda row: row["id"])
+    known = sorted(corpus_rows(), key=lambda row: row["id"])
     return [known[n * len(known) // count] for n in range(count)] if known else []
 
 
@@ -63,12 +55,12 @@ def test_corpus_is_here() -> None:
         if os.environ.get("CI"):
             pytest.fail(message)
         pytest.skip(message)
-    assert len(rows()) > 200
+    assert len(corpus_rows()) > 200
 
 
 @pytest.mark.parametrize("exact", [True, False], ids=["exact", "default"])
 @pytest.mark.parametrize(
-    "row", [row for row in rows() if row["kind"] in KINDS], ids=lambda row: f"{row['kind']}-{row['id']}"
+    "row", [row for row in corpus_rows() if row["kind"] in KINDS], ids=lambda row: f"{row['kind']}-{row['id']}"
 )
 def test_renders_as_ollama_serves_it(row: Json, exact: bool, oracle_if_any: Oracle | None) -> None:
     text: str = row["template"]

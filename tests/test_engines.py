@@ -7,20 +7,27 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
+from corpus import corpus_rows
 
+from transpiler import Options, transpile
+from transpiler.verify.chats import Chat, to_ollama
 from transpiler.verify.engines import ENGINES, OPTIONAL, REFERENCE, Engine, EngineError
 from transpiler.verify.engines.child_engine import pin_clock
 from transpiler.verify.engines.line_process import LineProcess, NoReply
+from transpiler.verify.oracle import Oracle
 
 HERE = Path(__file__).parent
 TEMPLATES = sorted((HERE.parent / "jinja_out").glob("*.jinja"))
 CONTEXTS: dict[str, dict[str, object]] = json.loads((HERE / "engines" / "contexts.json").read_text(encoding="utf-8"))
+CORPUS = corpus_rows()[::3]
 OTHERS = [name for name in ENGINES if name != REFERENCE]
 
 # google/minja has no `dictsort(case_sensitive=…)`, the one portable way to Go's order of keys.
@@ -67,7 +74,11 @@ def reference() -> Engine:
 
 @pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.stem)
 def test_one_text_in_every_engine(path: Path, other: Engine, reference: Engine) -> None:
-    template = path.read_text(encoding="utf-8")
+    one_text(path.read_text(encoding="utf-8"), other, reference)
+
+
+def one_text(template: str, other: Engine, reference: Engine) -> None:
+    """See that both engines render one text for each chat."""
     if UNSORTED.get(other.name, "\0") in template:
         pytest.skip(f"{other.name} has no dictsort({UNSORTED[other.name]}=…)")
     different = []
@@ -81,6 +92,44 @@ def test_one_text_in_every_engine(path: Path, other: Engine, reference: Engine) 
         if got != expected:
             different.append(f"{name}:\n  {REFERENCE}: {expected!r}\n  {other.name}: {got!r} {failure}")
     assert not different, "\n".join(different)
+
+
+@cache
+def converted(number: int) -> tuple[str, str]:
+    """A template of the corpus, and its Jinja form."""
+    source: str = CORPUS[number]["template"]
+    return source, transpile(source, options=Options(exact=True)).jinja
+
+
+class TestCorpus:
+    """A third of the real templates: Ollama's text in every engine."""
+
+    @pytest.mark.parametrize("number", range(len(CORPUS)), ids=lambda number: CORPUS[number]["id"])
+    def test_the_reference_renders_ollamas_text(self, number: int, reference: Engine, oracle: Oracle) -> None:
+        source, jinja = converted(number)
+        chats = [chat for chat in map(as_chat, CONTEXTS, CONTEXTS.values()) if chat is not None]
+        wanted = oracle.render_many(source, [to_ollama(chat) for chat in chats])
+        got = [outcome(reference, jinja, CONTEXTS[chat.name]) for chat in chats]
+        assert len(chats) >= 8
+        assert got == [rendering.text for rendering in wanted]
+
+    @pytest.mark.parametrize("number", range(len(CORPUS)), ids=lambda number: CORPUS[number]["id"])
+    def test_one_text_in_every_engine(self, number: int, other: Engine, reference: Engine) -> None:
+        one_text(converted(number)[1], other, reference)
+
+
+def as_chat(name: str, context: Mapping[str, Any]) -> Chat | None:
+    """The chat of a context, where Ollama's endpoint can be asked for it."""
+    calls = [call["function"] for message in context["messages"] for call in message.get("tool_calls") or ()]
+    # Ollama's endpoint reads JSON text and drops the index that Ollama's own clients send.
+    if not context.get("add_generation_prompt") or any(
+        isinstance(call["arguments"], str) or "index" in call for call in calls
+    ):
+        return None
+    request = {key: context[key] for key in ("messages", "tools") if key in context}
+    if "enable_thinking" in context:
+        request["think"] = context.get("reasoning_effort", context["enable_thinking"])
+    return Chat(name, request)
 
 
 class TestOneEngine:

@@ -47,7 +47,8 @@ def field(state: State, base: Value, name: str, node: Node) -> Value:
     """`.name` of a value."""
     if base.shape == NOTHING:
         return base
-    good = [kind for kind in base.shape if field_shape(shape(kind), name, state.mode)]
+    absent = [kind for kind in base.shape if kind.name in ("missing", "nil")]
+    good = [kind for kind in base.shape if field_shape(shape(kind), name, state.mode) and kind not in absent]
     if not good:
         return _no_field(state, base.shape, name, node)
     result = field_shape(base.shape, name, state.mode)
@@ -55,7 +56,9 @@ def field(state: State, base: Value, name: str, node: Node) -> Value:
     if len(good) == len(base.shape):
         return found
     # A variable that may hold a text or a message: Go looks when it gets there.
-    bad = next(kind for kind in base.shape if kind not in good)
+    if len(good) + len(absent) == len(base.shape):
+        return Value(Conditional(Test(base.expr, "mapping"), as_total(state, found), Const(None)), result)
+    bad = next(kind for kind in base.shape if kind not in (*good, *absent))
     if any(kind.name in STRUCTS for kind in base.shape if kind not in good):
         return state.cannot("GT306", node, f"`.{name}` of a value that may be {_a(good[0])} or {_a(bad)}")
     message = f"can't evaluate field {name} in type {GO_TYPES.get(bad.name, bad.name)}"

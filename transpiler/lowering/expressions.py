@@ -25,10 +25,10 @@ from transpiler.jinja.simplify import is_pure, negate
 from transpiler.lowering.arguments import Argument
 from transpiler.lowering.data import as_total, field
 from transpiler.lowering.functions import FUNCTION_TABLE, all_of, any_of
-from transpiler.lowering.printing import joined, pieces
+from transpiler.lowering.printing import is_absent, joined, pieces
 from transpiler.lowering.state import State
 from transpiler.lowering.values import Value, compare_positions
-from transpiler.ollama.datamodel import ALWAYS_TRUE, BOOL, FLOAT, INT, MAPS, METHODS, NIL, NOTHING, STRING
+from transpiler.ollama.datamodel import ALWAYS_TRUE, BOOL, FLOAT, INT, MAPS, METHODS, MISSING, NIL, NOTHING, STRING
 from transpiler.ollama.functions import SIGNATURES
 
 # From here on Go prints a number with an exponent.
@@ -169,6 +169,9 @@ class Passed:
 
 
 def _fields(state: State, value: Value, names: tuple[str, ...], node: Node) -> Value:
+    if names and is_absent(value):
+        # Go's pipelines make an invalid value of what is not there, and its fields are no values either.
+        return Value(Const(None), MISSING)
     for name in names:
         if value.shape and all(name in METHODS.get(kind.name, {}) for kind in value.shape):
             value = _method(state, value, name, node)

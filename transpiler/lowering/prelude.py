@@ -13,6 +13,10 @@ from importlib.resources import files
 
 _CALL = re.compile(r"(\w+)\(")
 _HEAD = "{%- macro "
+# What `.CONTROLS` in the prelude stands for: the file itself has no characters that can't be seen.
+_CONTROLS = ".".join(
+    f"replace('{chr(code)}', '\\\\u{code:04x}')" for code in range(1, 32) if chr(code) not in "\b\t\n\f\r"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +31,8 @@ class PreludeMacro:
 @cache
 def prelude() -> Mapping[str, PreludeMacro]:
     """All macros by name, in the order in which they are written out."""
-    chunks = files(__package__).joinpath("prelude.jinja").read_text("utf-8").strip("\n").split("\n\n")
+    text = files(__package__).joinpath("prelude.jinja").read_text("utf-8").replace("CONTROLS", _CONTROLS)
+    chunks = text.strip("\n").split("\n\n")
     texts: dict[str, str] = {}
     for chunk in chunks:
         start = chunk.index(_HEAD) + len(_HEAD)

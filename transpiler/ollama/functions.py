@@ -104,7 +104,7 @@ def field_shape(value: Shape, name: str, mode: Mode) -> Shape:
             found |= method
         elif fields is not None and name in fields:
             found |= fields[name]
-        elif kind.name == "root":
+        elif kind.name in ("root", "missing", "nil"):
             found |= MISSING
         elif kind.name == "arguments" or kind.name == "properties":
             found |= element_shape(shape(kind))
