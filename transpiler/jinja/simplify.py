@@ -135,6 +135,8 @@ def _value(expr: Expr) -> Expr:
             return Conditional(test, then, other)
         case Compare(Const(left), "==" | "!=" as op, Const(right)) if type(left) is type(right):
             return Const((left == right) == (op == "=="))
+        case Compare(Const(left), "==" | "!=" as op, Const(right)) if (left is None) != (right is None):
+            return Const(op == "!=")
         case Compare(Const(int(left)), "<" | "<=" | ">" | ">=" as op, Const(int(right))):
             return Const(_ORDER[op](left, right))
         case Compare(Const(str(text)), "in" | "not in" as op, ListLiteral(items)) if all(

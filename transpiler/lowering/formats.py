@@ -6,7 +6,7 @@ import re
 from typing import Protocol
 
 from transpiler.gotmpl.ast import Command, Identifier, Node, Operand, Pipeline, String
-from transpiler.jinja.ast import Arithmetic, Conditional, Const, Expr, Test, TestName
+from transpiler.jinja.ast import Arithmetic, Conditional, Const, Expr, Or, Test, TestName
 from transpiler.lowering.printing import joined, print_pieces, value_words
 from transpiler.lowering.state import State
 from transpiler.lowering.values import Position, Value
@@ -110,5 +110,6 @@ def count_format(arg: _Argument) -> Value | None:
     more = len((text[: verbs[0].start()] + text[verbs[0].end() :]).encode())
     position = value.position
     moved = Position(position.kind, position.loop, position.items, position.offset + more) if position else None
-    expr = value.expr if not more else Arithmetic(value.expr, "+", Const(more))
+    known = Or((value.expr, Const(0))) if value.optional else value.expr
+    expr = known if not more else Arithmetic(known, "+", Const(more))
     return Value(expr, INT, position=moved)

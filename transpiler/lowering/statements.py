@@ -12,7 +12,6 @@ from transpiler.gotmpl.ast import (
     Comment,
     Continue,
     If,
-    Node,
     Pipeline,
     Range,
     Statement,
@@ -24,44 +23,18 @@ from transpiler.jinja import ast as jinja
 from transpiler.lowering.data import as_operand, as_total
 from transpiler.lowering.expressions import condition_of, pipeline_value, truth
 from transpiler.lowering.jumps import jumps_in, may_jump, without_continue
+from transpiler.lowering.loops import items_of, new_loop, targets_of, with_jumps
 from transpiler.lowering.printing import pieces
 from transpiler.lowering.state import STATE, State
-from transpiler.lowering.values import Loop, Position, Value, loop_attribute
+from transpiler.lowering.values import Value
 from transpiler.ollama.datamodel import (
     BOOL,
-    GO_TYPES,
-    INT,
-    LISTS,
-    MAPS,
     NOTHING,
     ROOT,
-    STRING,
     Mode,
     Shape,
-    only,
 )
-from transpiler.ollama.functions import element_shape
 from transpiler.passes.scopes import Binding
-
-_ELEMENT_NAMES = {
-    "messages": "message",
-    "tools": "tool",
-    "calls": "tool_call",
-    "property_type": "type",
-    "property_list": "option",
-}
-_SHARED_NAMES = (
-    "content",
-    "thinking",
-    "tool_calls",
-    "tool_name",
-    "parameters",
-    "last",
-    "first",
-    "index",
-    "left",
-    "skip",
-)
 
 
 def lower_block(state: State, block: Sequence[Statement], tail: frozenset[int] = frozenset()) -> jinja.Body:
@@ -72,6 +45,8 @@ def lower_block(state: State, block: Sequence[Statement], tail: frozenset[int] =
         out += _statement(state, stmt, declared, tail)
         out += _settle(state, stmt, declared)
         rest = block[n + 1 :]
+        if isinstance(stmt, Action) and stmt.pipe.decls and state.shapes.of(stmt.pipe) == NOTHING:
+            break  # it stops there, and what follows would read a variable that has no value
         if rest and may_jump(stmt):
             skipped = jinja.Name(state.loops[-1].names["skip"])
             state.loops[-1].guarded = True
@@ -329,14 +304,14 @@ def _range(state: State, stmt: Range) -> list[jinja.Stmt]:
     if names == {"int"} and len(pipe.decls) == 2:
         message = "`range` over a number has one variable"
         return [jinja.Output(state.fail("GT204", pipe, message, "can't iterate over more than one variable").expr)]
-    items = _items(state, value, names, pipe)
+    items = items_of(state, value, names, pipe)
     if items is None:
         return []
     if isinstance(items, jinja.Call) and items.name == "raise_exception":
         return [jinja.Output(items)]
-    loop = _new_loop(state, stmt, value, names)
+    loop = new_loop(state, stmt, names)
     out: list[jinja.Stmt] = []
-    targets, element, first = _targets(state, pipe, loop, value, names)
+    targets, element, first = targets_of(state, pipe, loop, value, names)
     state.loops.append(loop)
     state.holds(*targets)
     before, state.in_else_arm = state.in_else_arm, False
@@ -344,7 +319,7 @@ def _range(state: State, stmt: Range) -> list[jinja.Stmt]:
         body = (*first, *lower_block(state, without_continue(stmt.body)))
     state.loops.pop()
     state.in_else_arm = before
-    body, flags = _with_jumps(stmt, loop, body)
+    body, flags = with_jumps(loop, body)
     out += flags
     whole: jinja.Stmt = jinja.For(targets, items, body, id=loop.id)
     if stmt.orelse:
@@ -368,84 +343,3 @@ def _else_arm(state: State, block: Block, stmt: Range) -> jinja.Body:
         body = lower_block(state, block)
     state.in_else_arm = before
     return (*body, jinja.Set(state.loops[-1].names["skip"], jinja.FALSE)) if jumps == {"break"} else body
-
-
-def _items(state: State, value: Value, names: set[str], node: Node) -> jinja.Expr | None:
-    """What the Jinja loop goes over."""
-    if names <= MAPS:
-        return jinja.Filter(as_total(state, value), "dictsort")
-    if names == {"property_type"}:
-        types = as_total(state, value)
-        return jinja.Conditional(jinja.Test(value.expr, "string"), jinja.ListLiteral((value.expr,)), types)
-    if names <= LISTS:
-        return as_total(state, value)
-    if names == {"int"}:
-        return jinja.Call("range", (value.expr,))
-    if names == {"any"} or len(names) > 1:
-        state.cannot("GT306", node, "a range over a value out of JSON", "range over a list or map of known type")
-        return None
-    name = only(value.shape) or ""
-    go_type = GO_TYPES.get(name, name)
-    return state.fail(
-        "GT204", node, f"`range` can't go over {name.replace('_', ' ')}", f"range can't iterate over {go_type}"
-    ).expr
-
-
-def _new_loop(state: State, stmt: Range, value: Value, names: set[str]) -> Loop:
-    state.loop_count += 1
-    taken = {name for loop in state.loops for name in loop.names.values()}
-    shared = {hint: state.names.beside(hint, taken) for hint in _SHARED_NAMES}
-    return Loop(state.loop_count, stmt.span, names == {"messages"}, shared)
-
-
-def _targets(
-    state: State, pipe: Pipeline, loop: Loop, value: Value, names: set[str]
-) -> tuple[tuple[str, ...], Value, list[jinja.Stmt]]:
-    """The Jinja loop's variables, the value of dot, and statements for loop variables that are written to."""
-    taken = {name for outer in state.loops for name in outer.names.values()}
-    bindings = [state.scopes.of.get(decl.span) if decl.name != "$_" else None for decl in pipe.decls]
-    element_binding = bindings[-1] if bindings else None
-    key_binding = bindings[0] if len(bindings) == 2 else None
-    (kind,) = names if len(names) == 1 else ("item",)
-    hint = _ELEMENT_NAMES.get(kind, "item")
-    if element_binding is not None and not element_binding.writes and not pipe.assign:
-        target = state.names.of(element_binding)
-    else:
-        # Dot stays the element when the variable is given another value.
-        target = state.names.beside(hint, taken)
-    loop.names["element"] = target
-    element = Value(jinja.Name(target), element_shape(value.shape))
-    if names <= MAPS:
-        key = state.names.of(key_binding) if key_binding is not None else state.names.beside("key", taken)
-        loop.names["key"] = key
-        first = _bind(state, key_binding, Value(jinja.Name(key), STRING), pipe)
-        return (key, target), element, first + _bind(state, element_binding, element, pipe)
-    first = []
-    if key_binding is not None:
-        loop.names["index"] = state.names.of(key_binding)
-        index = loop_attribute(loop, "index0")
-        position = Position("index", loop, as_total(state, value))
-        first = _bind(state, key_binding, Value(index, INT, position=position), pipe)
-    return (target,), element, first + _bind(state, element_binding, element, pipe)
-
-
-def _bind(state: State, binding: Binding | None, value: Value, pipe: Pipeline) -> list[jinja.Stmt]:
-    if binding is None:
-        return []
-    if pipe.assign or binding.writes:
-        if not pipe.assign and binding.crosses_loops:
-            state.in_namespace.add(binding)
-        return [state.write(binding, value.expr)]
-    state.bound[binding] = value
-    return []
-
-
-def _with_jumps(stmt: Range, loop: Loop, body: jinja.Body) -> tuple[jinja.Body, list[jinja.Stmt]]:
-    """The loop's body with the flags that stand for `continue` and `break`."""
-    if loop.guarded:
-        body = (jinja.Set(loop.names["skip"], jinja.FALSE), *body)
-    if "stop" not in loop.names:
-        return body, []
-    stop = jinja.Attribute(jinja.Name(STATE), loop.names["stop"])
-    body = (jinja.If(((jinja.Not(stop), body),)),)
-    return body, [jinja.SetAttribute(STATE, loop.names["stop"], jinja.FALSE)]
