@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from transpiler.cli import _FORMATS, main
+from transpiler.cli import main
+from transpiler.cli.streams import FORMATS as _FORMATS
 from transpiler.explain import REGISTRY
 from transpiler.rendering import FORMATS
 

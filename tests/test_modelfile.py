@@ -226,10 +226,12 @@ def test_modelfiles_that_have_no_template_to_convert(text: str, code: str) -> No
     assert [diagnostic.code for diagnostic in caught.value.diagnostics] == [code]
 
 
-def test_what_the_server_adds_is_noted() -> None:
-    noted = unconverted(read_modelfile("FROM x\nTEMPLATE y\nMESSAGE user hi\nSYSTEM a\nSYSTEM b"))
-    assert [(note.code, note.severity) for note in noted] == [("GT909", Severity.NOTE)]
-    assert unconverted(read_modelfile('FROM x\nTEMPLATE y\nSYSTEM ""')) == ()
+def test_what_is_left_out_is_noted() -> None:
+    read = read_modelfile("FROM x\nTEMPLATE y\nMESSAGE user hi\nSYSTEM a\nSYSTEM b")
+    noted = unconverted(read, "message", "system", "adapter")
+    assert [(note.code, note.severity) for note in noted] == [("GT909", Severity.NOTE)] * 2
+    assert unconverted(read, "adapter") == ()
+    assert unconverted(read_modelfile('FROM x\nTEMPLATE y\nSYSTEM ""'), "system") == ()
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -21,7 +22,7 @@ def blocks(language: str) -> list[str]:
     return [text for found, text in BLOCKS if found == language]
 
 
-@pytest.mark.parametrize("command", [[], ["convert"], ["explain"]], ids=" ".join)
+@pytest.mark.parametrize("command", [[], ["convert"], ["explain"], ["list"]], ids=" ".join)
 def test_help_texts(command: list[str], update: bool) -> None:
     result = CliRunner().invoke(main, [*command, "--help"], prog_name="gotmpl2jinja", terminal_width=100)
     asked = " ".join(["gotmpl2jinja", *command, "--help"])
@@ -33,10 +34,18 @@ def test_help_texts(command: list[str], update: bool) -> None:
     assert block in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def test_the_library_example_runs_and_prints_what_it_says() -> None:
-    (example,) = blocks("python")
-    done = subprocess.run([sys.executable, "-W", "error", "-c", example], capture_output=True, text=True, check=True)
-    assert f"It prints\n\n```text\n{done.stdout}```" in README
+@pytest.mark.parametrize("example", blocks("python"), ids=["transpile", "package"])
+def test_the_library_examples_run_and_print_what_they_say(example: str, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", example],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    assert done.stderr == ""
+    assert not done.stdout or f"It prints\n\n```text\n{done.stdout}```" in README
 
 
 def test_there_are_two_blocks_to_copy() -> None:

@@ -11,6 +11,7 @@ from transpiler.gotmpl.ast import Template
 from transpiler.gotmpl.parser import parse
 from transpiler.jinja.printer import print_template
 from transpiler.lowering.lower import Lowered, lower
+from transpiler.lowering.preface import Preface
 from transpiler.ollama.datamodel import Mode
 from transpiler.ollama.execution import chat_mode, has_fim_form, identifiers, thinking_tags
 from transpiler.ollama.functions import FUNCTIONS
@@ -26,10 +27,19 @@ _ROUNDS = 10
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to convert: `exact` keeps the quirks; `json` is Go's compact JSON or the engine's own `tojson`."""
+    """How to convert.
+
+    `exact` keeps the quirks; `json` is Go's compact JSON or the engine's own `tojson`. `system` becomes the system
+    message of chats that don't begin with one, and `messages`, pairs of role and content, come before those of a chat,
+    as Ollama's server does it with a Modelfile's SYSTEM and MESSAGE. `bos`: the result prints `bos_token` first, for
+    runtimes that tokenize it without special tokens.
+    """
 
     exact: bool = False
     json: Literal["go", "native"] = "go"
+    system: str | None = None
+    messages: tuple[tuple[str, str], ...] = ()
+    bos: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +100,7 @@ def transpile_source(source: Source, options: Options | None = None) -> Result:
             can_think=bool(opening and closing),
             json_style=options.json,
             header=header,
+            preface=Preface(options.system, options.messages, options.bos),
         )
 
     lowered = lowered_in(analysed.mode)

@@ -51,6 +51,6 @@ EXAMPLES: Mapping[str, str] = {
     "GT907": 'FROM qwen\nRENDERER qwen3-coder\nTEMPLATE """{{ .Prompt }}"""\n',
     "GT908": "FROM llama3\nSYSTEM You are kind.\n",
     "GT910": "{{ if .Suffix }}<PRE>{{ .Prompt }}<SUF>{{ .Suffix }}<MID>{{ else }}{{ .Prompt }}{{ end }}",
-    "GT909": f'FROM llama3\nTEMPLATE """{_CHAT}"""\nSYSTEM You are kind.\n',
+    "GT909": f'FROM llama3\nTEMPLATE """{_CHAT}"""\nMESSAGE user Hi\n',
 }
 """By code; GT901 and GT903, inputs that can't be written down here, and GT911, which takes an option, have none."""

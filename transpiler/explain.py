@@ -14,9 +14,10 @@ from transpiler.codes import CodeInfo
 from transpiler.diagnostics import Diagnostic, TemplateError
 from transpiler.examples import EXAMPLES
 from transpiler.gotmpl import codes as gotmpl
-from transpiler.inputs import template_in
+from transpiler.inputs import read_template
 from transpiler.lowering import codes as lowering
 from transpiler.ollama import codes as ollama
+from transpiler.ollama.modelfile import unconverted
 from transpiler.passes import quirks
 from transpiler.rendering import render
 
@@ -56,8 +57,11 @@ def findings(data: bytes, name: str) -> tuple[Diagnostic, ...]:
     """Everything that converting an input would say."""
     notes: tuple[Diagnostic, ...] = ()
     try:
-        source, notes = template_in(data, name)
-        return (*notes, *transpile_source(source).diagnostics)
+        read = read_template(data, name)
+        notes = read.notes
+        if read.modelfile is not None:
+            notes = (*notes, *unconverted(read.modelfile, "adapter", "license", "requires", "message"))
+        return (*notes, *transpile_source(read.template).diagnostics)
     except TemplateError as error:
         return (*notes, *error.diagnostics)
 

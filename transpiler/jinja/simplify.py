@@ -254,9 +254,22 @@ def simplify_body(body: Body) -> Body:
                 and isinstance(last.expr, Const)
             ):
                 out[-1] = Output(Const(str(last.expr.value) + str(simple.expr.value)))
+            elif isinstance(simple, If) and isinstance(last, If) and _same_question(last, simple):
+                ((test, first),), ((_, second),) = last.branches, simple.branches
+                out[-1] = If(((test, simplify_body((*first, *second))),))
             else:
                 out.append(simple)
     return tuple(out)
+
+
+def _same_question(first: If, second: If) -> bool:
+    """Whether two neighbours ask for one variable that the first leaves as it is."""
+    if first.orelse or second.orelse or len(first.branches) != 1 or len(second.branches) != 1:
+        return False
+    (test, body), (other, _) = first.branches[0], second.branches[0]
+    if not (isinstance(test, Name) and test == other):
+        return False
+    return not any(isinstance(stmt, Set | SetBlock) and stmt.name == test.name for stmt in statements(body))
 
 
 def _statement(stmt: Stmt) -> Body:

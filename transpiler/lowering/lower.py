@@ -14,6 +14,7 @@ from transpiler.jinja.simplify import simplify, simplify_body
 from transpiler.jinja.walk import statements, uses_of
 from transpiler.lowering.chat import chat_names, chat_setup
 from transpiler.lowering.names import Names
+from transpiler.lowering.preface import Preface, opening, preface_setup
 from transpiler.lowering.prelude import with_needs
 from transpiler.lowering.state import STATE, JsonStyle, State
 from transpiler.lowering.statements import lower_block, turn_values
@@ -45,12 +46,14 @@ def lower(
     can_think: bool,
     json_style: JsonStyle = "go",
     header: str = "",
+    preface: Preface | None = None,
 ) -> Lowered:
     """The Jinja form of a template that Ollama runs in `mode`.
 
     `can_think`: whether Ollama infers thinking tags, so that thinking is on unless the request says otherwise.
-    `header`: the first comment of the output.
+    `header`: the first comment of the output; `preface`: what comes before the chat's messages.
     """
+    preface = preface if preface is not None else Preface()
     names = Names(scopes)
     state = State(source, mode, scopes, shapes, names, chat_names(names), can_think, json_style)
     chat = state.chat
@@ -79,7 +82,8 @@ def lower(
     )
     rest = count_loops(tuple(stmt for stmt in body if not isinstance(stmt, Macro)), turns, names.fresh)
     uses = uses_of(body)
-    setup = simplify_body(chat_setup(chat, uses, mode, can_think=can_think))
+    before_chat = preface_setup(preface) if mode is not Mode.FIM else ()
+    setup = simplify_body((*before_chat, *chat_setup(chat, uses, mode, can_think=can_think)))
     before = uses_of(setup)
     prelude: list[Stmt] = []
     for macro in with_needs(uses.calls | before.calls):
@@ -87,7 +91,7 @@ def lower(
     in_state = any(name == STATE for name, _ in uses.attributes | before.attributes)
     start: Body = (Set(STATE, Call("namespace")), *setup) if in_state else setup
     head: Body = (Comment(header), Blank()) if header else ()
-    whole = (*head, *prelude, *start, *_gap(start), *macros, *_gap(macros), *rest)
+    whole = (*head, *prelude, *start, *_gap(start), *macros, *_gap(macros), *opening(preface), *rest)
     return Lowered(whole, tuple(state.diagnostics.values()))
 
 

@@ -14,7 +14,7 @@ _JINJA_WORDS = """
 """.split()  # noqa: SIM905
 _CHAT_NAMES = """
     messages tools add_generation_prompt enable_thinking reasoning_effort strftime_now raise_exception bos_token
-    eos_token documents suffix go
+    eos_token documents suffix go default_system examples
 """.split()  # noqa: SIM905
 # A variable of a filter's name replaces that filter in minja.
 _FILTERS = "length join items dictsort string int lower trim tojson map replace list".split()  # noqa: SIM905

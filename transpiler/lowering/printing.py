@@ -138,8 +138,6 @@ _JSON: Mapping[str, str] = {
     "calls": "calls_json",
     "call": "call_json",
     "call_function": "call_function_json",
-    "strings": "json",
-    "anys": "json",
     "any": "json",
     "bool": "json",
     "int": "json",
@@ -163,6 +161,9 @@ def json_of(state: State, value: Value, node: Node) -> Expr:
         return Call(f"{name}_json" if there else f"{name}_or_null", (value.expr,))
     if name == "property_type":
         return Call("type_json", (value.expr,))
+    if name in ("strings", "anys"):
+        # On its way through Ollama's server an empty list of a schema is lost.
+        return Call("json", (Or((value.expr, Const(None))),))
     if name in _JSON:
         return Call(_JSON[name], (as_operand(state, value) if name in ("bool", "int") else value.expr,))
     if names <= {"any", "string", "int", "bool", "strings", "anys", "nil", "missing"}:

@@ -44,9 +44,9 @@ CODES: Mapping[str, CodeInfo] = {
         "The model that FROM names brings the template. `ollama show --template NAME` prints it.",
     ),
     "GT909": CodeInfo(
-        "commands of a Modelfile that aren't part of the template",
-        "SYSTEM is put in front of a chat that does not begin with a system message, MESSAGE lines come before the "
-        "chat's own messages. Ollama's server does both before the template runs; the converted template does not.",
+        "a command of a Modelfile that is not in the result",
+        "Ollama's server puts MESSAGE lines before a chat's own messages, and SYSTEM before a chat that does not begin "
+        "with a system message; the result does so where it is asked to. Adapters and licenses go with the model.",
     ),
     "GT910": CodeInfo(
         "a template that can also fill in the middle",

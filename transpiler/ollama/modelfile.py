@@ -104,15 +104,16 @@ def read_modelfile(text: str | bytes, name: str = "Modelfile") -> Modelfile:
     return Modelfile(source, found, templates[-1].value, _dropped(source, templates[-1]))
 
 
-def chat_template(modelfile: Modelfile) -> Source:
+def chat_template(modelfile: Modelfile, *, force: bool = False) -> Source:
     """The template by which Ollama makes the model's prompts.
 
-    Raises TemplateError for a Modelfile with RENDERER (GT907), where no template is run, or without a template (GT908).
+    Raises TemplateError for a Modelfile with RENDERER (GT907), where no template is run unless `force` asks for it, or
+    without a template (GT908).
     """
     renderers = [command for command in modelfile.commands if command.keyword == "renderer"]
-    if renderers and renderers[-1].value.text:
+    if renderers and renderers[-1].value.text and not force:
         message = f"the prompt is made by Ollama's renderer `{renderers[-1].value.text}`, not by a template"
-        help = "convert nothing: use the chat template that the model's makers publish"
+        help = "use the chat template that the model's makers publish; --force converts this one all the same"
         raise _refused("GT907", message, modelfile.source, renderers[-1].span, help)
     if modelfile.template is None:
         bases = [command for command in modelfile.commands if command.keyword == "from"]
@@ -123,15 +124,25 @@ def chat_template(modelfile: Modelfile) -> Source:
     return modelfile.template
 
 
-def unconverted(modelfile: Modelfile) -> tuple[Diagnostic, ...]:
-    """A note for what Ollama's server adds to a chat before the template runs."""
-    told = [c for c in modelfile.commands if c.keyword in ("system", "message") and c.value.text]
-    if not told:
-        return ()
-    words = " and ".join(sorted({command.keyword.upper() for command in told}, reverse=True))
-    message = f"{words}: not part of the template, and not in the result"
-    help = "put it in front of the chat's messages, as Ollama's server does"
-    return (Diagnostic("GT909", Severity.NOTE, message, modelfile.source, told[0].span, help=help),)
+def unconverted(modelfile: Modelfile, *keywords: str) -> tuple[Diagnostic, ...]:
+    """A note for each of these commands that the Modelfile has and the result has not."""
+    found: list[Diagnostic] = []
+    for keyword in keywords:
+        told = [command for command in modelfile.commands if command.keyword == keyword and command.value.text]
+        if told:
+            message = f"{keyword.upper()}: {_NOT_IN_THE_RESULT[keyword][0]}"
+            help = _NOT_IN_THE_RESULT[keyword][1]
+            found.append(Diagnostic("GT909", Severity.NOTE, message, modelfile.source, told[0].span, help=help))
+    return tuple(found)
+
+
+_NOT_IN_THE_RESULT = {
+    "system": ("left out of the result", "without --no-system it is the system message of chats that have none"),
+    "message": ("left out of the result", "--messages puts these messages before every chat, as Ollama's server does"),
+    "adapter": ("no part of a chat template", "merge the adapter into the model, or load it beside the model"),
+    "license": ("no part of a chat template", "it goes with the model all the same"),
+    "requires": ("a version of Ollama, no part of a chat template", None),
+}
 
 
 def looks_like_modelfile(text: str) -> bool:

@@ -149,7 +149,8 @@ class _Walker:
             args = [self.operand(arg, dot) for arg in cmd.args[1:]]
             return self.note(cmd, result_shape(first.name, args if final is None else [*args, final]))
         values = [self.operand(arg, dot) for arg in cmd.args]
-        return self.note(cmd, values[0])
+        # Only functions take arguments: with anything else Go stops there.
+        return self.note(cmd, values[0] if len(values) == 1 and final is None else NOTHING)
 
     def operand(self, operand: Operand, dot: Shape) -> Shape:
         return self.note(operand, self.operand_shape(operand, dot))

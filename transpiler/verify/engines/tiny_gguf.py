@@ -17,7 +17,7 @@ _FEED_FORWARD = 64
 _CONTEXT = 256
 
 
-def _add_vocabulary(writer: Any, gguf: Any) -> int:
+def _add_vocabulary(writer: Any, gguf: Any, *, add_bos: bool) -> int:
     """Write a SentencePiece vocabulary of three special tokens, all bytes and two pieces; return its size."""
     kinds = gguf.TokenType
     entries: list[tuple[bytes, float, Any]] = [
@@ -36,7 +36,7 @@ def _add_vocabulary(writer: Any, gguf: Any) -> int:
     writer.add_bos_token_id(1)
     writer.add_eos_token_id(2)
     # The server strips a leading BOS and a trailing EOS from the prompt where the vocabulary adds them.
-    writer.add_add_bos_token(False)
+    writer.add_add_bos_token(add_bos)
     writer.add_add_eos_token(False)
     return len(entries)
 
@@ -58,8 +58,11 @@ def _tensor_shapes(vocabulary: int) -> dict[str, tuple[int, ...]]:
     }
 
 
-def write_tiny_gguf(path: Path) -> None:
-    """Write the model to `path`; needs the packages ``gguf`` and ``numpy``."""
+def write_tiny_gguf(path: Path, *, add_bos: bool = False) -> None:
+    """Write the model to `path`; needs the packages ``gguf`` and ``numpy``.
+
+    `add_bos`: whether its tokenizer puts a BOS token in front of every text.
+    """
     gguf = importlib.import_module("gguf")
     numpy = importlib.import_module("numpy")
     writer = gguf.GGUFWriter(path, "llama")
@@ -72,7 +75,7 @@ def write_tiny_gguf(path: Path) -> None:
     writer.add_head_count_kv(_HEADS)
     writer.add_rope_dimension_count(_WIDTH // _HEADS)
     writer.add_layer_norm_rms_eps(1e-5)
-    vocabulary = _add_vocabulary(writer, gguf)
+    vocabulary = _add_vocabulary(writer, gguf, add_bos=add_bos)
     writer.add_vocab_size(vocabulary)
     noise = numpy.random.default_rng(0)
     for name, shape in _tensor_shapes(vocabulary).items():

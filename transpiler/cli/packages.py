@@ -1,0 +1,136 @@
+"""A converted template in a file that a runtime loads: `tokenizer_config.json`, or a copy of a GGUF."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+import click
+
+from transpiler.cli.streams import WrongUse, say
+from transpiler.packaging.errors import PackagingError
+
+if TYPE_CHECKING:
+    from transpiler.api import Result
+    from transpiler.inputs import Input
+
+__all__ = ["adds_bos", "write_package"]
+
+
+class _Settings(Protocol):
+    @property
+    def to(self) -> str: ...
+    @property
+    def mode(self) -> str: ...
+    @property
+    def model(self) -> str | None: ...
+
+
+def adds_bos(settings: _Settings, target: Path | None, read: Input, source: str) -> bool | None:
+    """Whether the target's own data says that the model has a BOS token in front; None where nothing says so."""
+    from transpiler.packaging import gguf_file, tokenizer_config
+
+    try:
+        if settings.to == "gguf":
+            return gguf_file.read_gguf(_model(settings, read, source)).add_bos
+        if settings.to == "tokenizer-config" and target is not None:
+            return tokenizer_config.adds_bos(target.parent)
+    except (PackagingError, OSError) as error:
+        raise WrongUse(str(error)) from error
+    return None
+
+
+def write_package(settings: _Settings, target: Path | None, read: Input, result: Result, source: str) -> None:
+    """Write the package, and say what it does not hold: the texts that end an answer."""
+    from transpiler.packaging import gguf_file, tokenizer_config
+
+    assert target is not None
+    jinja = result.jinja if settings.mode == "chat" else result.fim or ""
+    try:
+        if settings.to == "gguf":
+            model = _model(settings, read, source)
+            _tell_of_own_template(gguf_file.read_gguf(model).chat_template, jinja)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with _Progress(target.name) as progress:
+                gguf_file.write_gguf(model, target, jinja, progress=progress.advance)
+            say(f"Run it with: llama-server --jinja -m {target}")
+        else:
+            templates = {"default": jinja}
+            if settings.mode == "chat" and result.fim is not None:
+                templates["fim"] = result.fim
+            target.parent.mkdir(parents=True, exist_ok=True)
+            tokenizer_config.write_tokenizer_config(target, templates)
+    except (PackagingError, OSError) as error:
+        raise WrongUse(str(error)) from error
+    if read.stops:
+        stops = json.dumps({"stop_strings": list(read.stops)}, ensure_ascii=False)
+        say(f"Answers end at these texts, which have no place there; for generation_config.json: {stops}")
+
+
+def _model(settings: _Settings, read: Input, source: str) -> Path:
+    """The GGUF that is copied: the one that was named, or the one that FROM names."""
+    if settings.model is not None:
+        return Path(settings.model)
+    if read.model_path is not None:
+        return read.model_path
+    if read.base is not None:
+        path = Path(source).parent / read.base
+        if path.is_file():
+            return path
+    raise WrongUse("--to gguf needs --model with the GGUF to copy")
+
+
+# What tells of a capability in the text of a Jinja template; Ollama looks for the same words.
+_SIGNS = {
+    "tools": re.compile(r"\btools\b"),
+    "tool calls": re.compile(r"\btool_calls\b"),
+    "thinking": re.compile(r"<think>|\breasoning_content\b|\benable_thinking\b"),
+}
+_COMMENT = re.compile(r"\{#.*?#\}", re.DOTALL)
+
+
+def _capabilities(jinja: str) -> list[str]:
+    code = _COMMENT.sub("", jinja)
+    return [name for name, sign in _SIGNS.items() if sign.search(code)]
+
+
+def _tell_of_own_template(own: str | None, ours: str) -> None:
+    if own is None:
+        return
+    before, after = _capabilities(own), _capabilities(ours)
+    lost = [name for name in before if name not in after]
+    gained = [name for name in after if name not in before]
+    words = "The model had a chat template of its own, which is replaced in the copy"
+    if lost:
+        words += f"; it knew of {', '.join(lost)}, and this one does not"
+    if gained:
+        words += f"; this one knows of {', '.join(gained)}, and that did not"
+    say(f"{words}.")
+
+
+class _Progress:
+    """A bar on a terminal, nothing elsewhere."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.done = 0
+        self.bar: click._termui_impl.ProgressBar[int] | None = None
+
+    def __enter__(self) -> _Progress:
+        return self
+
+    def advance(self, done: int, total: int) -> None:
+        """Show how many bytes of all are written."""
+        if self.bar is None and sys.stderr.isatty():
+            self.bar = click.progressbar(length=total, label=f"Writing {self.name}", file=sys.stderr)
+            self.bar.__enter__()
+        if self.bar is not None:
+            self.bar.update(done - self.done)
+        self.done = done
+
+    def __exit__(self, *error: object) -> None:
+        if self.bar is not None:
+            self.bar.render_finish()
