@@ -49,6 +49,12 @@ def field(state: State, base: Value, name: str, node: Node) -> Value:
         return base
     absent = [kind for kind in base.shape if kind.name in ("missing", "nil")]
     good = [kind for kind in base.shape if field_shape(shape(kind), name, state.mode) and kind not in absent]
+    if not good and absent:
+        # Of nothing a field is nothing; of a text there is none.
+        there = next(kind for kind in base.shape if kind not in absent)
+        stops = refuse(_go_words(name, GO_TYPES.get(there.name, there.name)))
+        nothing = Or((Test(base.expr, "defined", negated=True), Test(base.expr, "none")))
+        return Value(Conditional(nothing, Const(None), stops), MISSING)
     if not good:
         return _no_field(state, base.shape, name, node)
     result = field_shape(base.shape, name, state.mode)
