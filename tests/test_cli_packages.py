@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from store_layout import add_model, empty_store
 
 from transpiler.cli import main
 
@@ -144,7 +145,14 @@ class TestGguf:
         make_gguf(tmp_path / "own.gguf", template="{{ messages }}{{ tools }}")
         result = run("convert", modelfile, "--to", "gguf", "--model", tmp_path / "own.gguf", "-o", f"{tmp_path}/n.gguf")
         assert "a chat template of its own" in result.stderr
-        assert "it knew of tools" in result.stderr
+        assert "only that one knows of tools" in result.stderr
+        assert (tmp_path / "n.gguf").is_file()
+
+    def test_a_template_of_its_own_can_be_kept(self, modelfile: Path, tmp_path: Path) -> None:
+        make_gguf(tmp_path / "tiny.gguf", template="{{ messages }}")
+        result = run("convert", modelfile, "--to", "gguf", "-o", f"{tmp_path}/n.gguf", "--prefer", "model")
+        assert (result.exit_code, "it is kept" in result.stderr) == (0, True)
+        assert not (tmp_path / "n.gguf").exists()
 
     def test_no_gguf(self, modelfile: Path, tmp_path: Path) -> None:
         (tmp_path / "tiny.gguf").write_bytes(b"GGML")
@@ -161,3 +169,52 @@ class TestGguf:
         (tmp_path / "new.gguf").write_text("mine", encoding="utf-8")
         assert run("convert", modelfile, "--to", "gguf", "-o", f"{tmp_path}/new.gguf").exit_code == 2
         assert run("convert", modelfile, "--to", "gguf", "-o", f"{tmp_path}/new.gguf", "--force").exit_code == 0
+
+
+class TestStore:
+    @pytest.fixture
+    def store(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+        store = empty_store(tmp_path)
+        make_gguf(tmp_path / "tiny.gguf")
+        model = (tmp_path / "tiny.gguf").read_bytes()
+        layers: list[tuple[str, Any]] = [
+            ("model", model),
+            ("template", CHAT),
+            ("system", "Be kind."),
+            ("params", {"stop": ["<|user|>"]}),
+            ("messages", [{"role": "user", "content": "Ping?"}]),
+        ]
+        add_model(store, "tiny:latest", layers)
+        add_model(store, "made:latest", [("model", model)], {"renderer": "qwen3-coder"})
+        monkeypatch.setenv("OLLAMA_MODELS", str(store))
+        return store
+
+    def test_a_model_is_converted(self, store: Path) -> None:
+        result = run("convert", "ollama:tiny")
+        assert result.exit_code == 0
+        assert "Be kind." in result.stdout
+        assert "Converted from tiny:latest" in result.stdout
+        assert "Ping?" in run("convert", "ollama:tiny:latest", "--messages").stdout
+
+    def test_its_gguf_is_the_model(self, store: Path, tmp_path: Path) -> None:
+        result = run("convert", "ollama:tiny", "--to", "gguf", "-o", f"{tmp_path}/out/")
+        assert result.exit_code == 0
+        assert "bos_token" in template_of(tmp_path / "out" / "tiny.gguf")
+
+    def test_a_renderer_is_refused(self, store: Path) -> None:
+        result = run("convert", "ollama:made")
+        assert result.exit_code == 1
+        assert "error[GT907]" in result.stderr
+
+    def test_no_such_model(self, store: Path) -> None:
+        result = run("convert", "ollama:tinyy")
+        assert result.exit_code == 2
+        assert "tiny" in result.stderr
+
+    def test_list(self, store: Path) -> None:
+        result = run("list")
+        assert result.exit_code == 0
+        assert result.stdout.splitlines() == ["made:latest  renderer qwen3-coder", "tiny:latest  Go template"]
+
+    def test_list_without_a_store(self, tmp_path: Path) -> None:
+        assert run("list", "--store", tmp_path / "nothing").exit_code == 2

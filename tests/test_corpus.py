@@ -84,6 +84,17 @@ def test_renders_as_ollama_serves_it(row: Json, exact: bool, oracle_if_any: Orac
     assert not found, "\n".join([f"{len(found)} differences", *map(str, found[:3])])
 
 
+def test_the_tags_are_those_that_ollama_infers(oracle: Oracle) -> None:
+    for row in corpus_rows():
+        text = row["template"]
+        tags = oracle.tags(text)
+        try:
+            result = transpile(text, options=Options(exact=True))
+        except TemplateError:
+            continue
+        assert (result.thinking_tags, result.tool_call_tag) == (tuple(tags.thinking), tags.tool_call), row["id"]
+
+
 @pytest.mark.parametrize("exact", [True, False], ids=["exact", "default"])
 @pytest.mark.parametrize("row", sample(40), ids=lambda row: row["id"])
 def test_renders_every_short_chat_as_ollama(row: Json, exact: bool, oracle: Oracle) -> None:

@@ -13,7 +13,7 @@ from transpiler.jinja.printer import print_template
 from transpiler.lowering.lower import Lowered, lower
 from transpiler.lowering.preface import Preface
 from transpiler.ollama.datamodel import Mode
-from transpiler.ollama.execution import chat_mode, has_fim_form, identifiers, thinking_tags
+from transpiler.ollama.execution import chat_mode, has_fim_form, identifiers, thinking_tags, tool_call_tag
 from transpiler.ollama.functions import FUNCTIONS
 from transpiler.passes.edits import Repair, apply_edits, apply_repairs
 from transpiler.passes.quirks import find_quirks
@@ -48,7 +48,8 @@ class Result:
 
     `jinja` is the chat template; `repaired` the Go template that it equals (the input itself where nothing was
     repaired); `diagnostics` the warnings and notes, in the order of the source; `mode` how Ollama runs the template;
-    `fim` a second template over `prompt` and `suffix`, where the Go template has such a form.
+    `fim` a second template over `prompt` and `suffix`, where the Go template has such a form. `thinking_tags` and
+    `tool_call_tag` are the texts by which Ollama, going by the template, finds thinking and tool calls in an answer.
     """
 
     jinja: str
@@ -56,6 +57,8 @@ class Result:
     diagnostics: tuple[Diagnostic, ...]
     mode: Literal["messages", "legacy"]
     fim: str | None = None
+    thinking_tags: tuple[str, str] = ("", "")
+    tool_call_tag: str = "{"
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +123,8 @@ def transpile_source(source: Source, options: Options | None = None) -> Result:
         diagnostics,
         mode,
         print_template(fim.body) if fim is not None else None,
+        (opening, closing),
+        tool_call_tag(analysed.template),
     )
 
 

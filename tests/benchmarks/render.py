@@ -1,8 +1,9 @@
 """What a message costs: emitted templates beside the official ones of the same models, one chat, one engine.
 
-``python -m tests.benchmarks.render`` prints three tables: our own templates at 200 and 2,000 messages, the conversions
-of the corpus against the official template of the same model, and the slowest of those. The corpus is looked for in
-``../shared/corpus``; without it only the first table is printed.
+``python -m tests.benchmarks.render`` prints tables: our own templates at 200 and 2,000 messages, and where neighbours
+are merged; the conversions of the corpus against the official template of the same model, 200 messages of one chat, and
+the slowest of those; and 20 tools. The corpus is looked for in ``../shared/corpus``; without it only the first tables
+are printed.
 """
 
 from __future__ import annotations
@@ -57,6 +58,34 @@ def chat(messages: int) -> dict[str, object]:
     return {"messages": turns, "add_generation_prompt": True, "bos_token": "<s>", "eos_token": "</s>"}
 
 
+def merging_chat(messages: int) -> dict[str, object]:
+    """Return a chat in which every message has a neighbour of its own role."""
+    turns = [
+        {"role": "user" if index % 4 < 2 else "assistant", "content": f"{index}. {SENTENCE}"}
+        for index in range(messages)
+    ]
+    return {"messages": turns, "add_generation_prompt": True, "bos_token": "<s>", "eos_token": "</s>"}
+
+
+def tools_chat(_: int = 0) -> dict[str, object]:
+    """Return a short chat with 20 tools of 6 parameters."""
+    properties = {
+        f"parameter_{n}": {"type": "string", "description": SENTENCE, "enum": ["a", "b", "c"]} for n in range(6)
+    }
+    tools = [
+        {
+            "type": "function",
+            "function": {
+                "name": f"tool_{n}",
+                "description": SENTENCE,
+                "parameters": {"type": "object", "properties": properties, "required": ["parameter_0"]},
+            },
+        }
+        for n in range(20)
+    ]
+    return {**chat(2), "tools": tools}
+
+
 def cost(engine: Engine, template: str) -> Cost:
     """Return what a message costs in `template`.
 
@@ -79,7 +108,7 @@ def pair(engine: Engine, name: str, ours: str, official: str) -> Pair:
     """
     contexts = (chat(SHORT), chat(LONG))
     run = race(*(partial(engine.render, template, context) for template in (ours, official) for context in contexts))
-    return Pair(name, _cost(run, 0), _cost(run, 2), run.ratio(1, 3))
+    return Pair(name, _cost(run, 0), _cost(run, 2), run.ratio(0, 2))
 
 
 def own_templates() -> Iterator[tuple[str, str]]:
@@ -122,22 +151,57 @@ def report_own(engine: Engine) -> None:
     print_table(f"jinja_out, us a message in {engine.name}", ("template", str(SHORT), str(LONG), "growth"), rows)
 
 
+def report_merging(engine: Engine) -> None:
+    """Print what merging costs a message, and how that grows with the chat."""
+    rows = []
+    for name, text in own_templates():
+        if name.endswith(".fim"):
+            continue
+        try:
+            run = race(*(partial(engine.render, text, merging_chat(messages)) for messages in (SHORT, LONG)), rounds=3)
+        except EngineError:
+            continue
+        it = _cost(run, 0)
+        rows.append((it.growth, (name, f"{it.short:.1f}", f"{it.long:.1f}", f"{it.growth:.2f}")))
+    slowest = [row for _, row in sorted(rows, reverse=True)[:SLOWEST]]
+    print_table("Every two neighbours merged, us a message", ("template", str(SHORT), str(LONG), "growth"), slowest)
+
+
+def report_tools(engine: Engine, corpus: Path) -> None:
+    """Print what 20 tools of 6 parameters cost in ours and in the official templates."""
+    rows = []
+    for name, source, official in corpus_pairs(corpus):
+        try:
+            ours = transpiler.transpile(source, name=name).jinja
+            if "tools" not in official or "tools_json" not in ours:
+                continue
+            run = race(*(partial(engine.render, text, tools_chat()) for text in (ours, official)), rounds=3)
+        except (transpiler.TemplateError, EngineError):
+            continue
+        rows.append(
+            (run.ratio(0, 1), (name, f"{run.best(0) * 1e3:.2f}", f"{run.best(1) * 1e3:.2f}", f"{run.ratio(0, 1):.2f}"))
+        )
+    slowest = [row for _, row in sorted(rows, reverse=True)[:SLOWEST]]
+    title = f"20 tools of 6 parameters: the slowest of {len(rows)}, ms"
+    print_table(title, ("template", "ours", "official", "ratio"), slowest)
+
+
 def report_corpus(engine: Engine, corpus: Path) -> None:
     """Print the ratios to the official templates, and name the slowest."""
     pairs, left_out = compare(engine, corpus)
     if pairs:
         ours, official = [it.ours for it in pairs], [it.official for it in pairs]
         rows = [
-            ("ours, us a message", *spread([it.long for it in ours], ".1f")),
-            ("official, us a message", *spread([it.long for it in official], ".1f")),
+            ("ours, us a message", *spread([it.short for it in ours], ".1f")),
+            ("official, us a message", *spread([it.short for it in official], ".1f")),
             ("ours / official", *spread([it.ratio for it in pairs], ".2f")),
             ("growth of ours", *spread([it.growth for it in ours], ".2f")),
         ]
-        title = f"{len(pairs)} conversions beside the official templates, {LONG} messages"
+        title = f"{len(pairs)} conversions beside the official templates, {SHORT} messages"
         print_table(title, ("", "median", "nine tenths", "most"), rows)
         slowest = sorted(pairs, key=lambda it: -it.ratio)[:SLOWEST]
         details = [
-            (it.name, f"{it.ours.long:.1f}", f"{it.official.long:.1f}", f"{it.ratio:.2f}", f"{it.ours.growth:.2f}")
+            (it.name, f"{it.ours.short:.1f}", f"{it.official.short:.1f}", f"{it.ratio:.2f}", f"{it.ours.growth:.2f}")
             for it in slowest
         ]
         print_table("The slowest", ("template", "ours", "official", "ratio", "growth"), details)
@@ -162,8 +226,10 @@ def main() -> None:
     if reason is not None:
         parser.exit(3, f"{engine.name}: {reason}\n")
     report_own(engine)
+    report_merging(engine)
     if options.corpus.is_dir():
         report_corpus(engine, options.corpus)
+        report_tools(engine, options.corpus)
     engine.close()
 
 

@@ -32,6 +32,7 @@ class Settings:
     mode: Literal["chat", "fim"]
     to: Literal["jinja", "tokenizer-config", "gguf"]
     model: str | None
+    prefer: Literal["converted", "model"]
     bos: Literal["auto", "always", "never"]
     system: str | None
     no_system: bool
@@ -57,6 +58,13 @@ class Settings:
     help="A chat template, a tokenizer_config.json with it, or a copy of a GGUF with it.",
 )
 @click.option("--model", metavar="GGUF", help="The model to copy, for --to gguf.  [default: what FROM names]")
+@click.option(
+    "--prefer",
+    type=click.Choice(["converted", "model"]),
+    default="converted",
+    show_default=True,
+    help="Which template a GGUF gets that has one of its own.",
+)
 @click.option("--exact", is_flag=True, help="Keep what the template does today, likely mistakes included.")
 @click.option(
     "--json",
@@ -101,6 +109,7 @@ def convert(
     mode: Literal["chat", "fim"],
     to: Literal["jinja", "tokenizer-config", "gguf"],
     model: str | None,
+    prefer: Literal["converted", "model"],
     bos: Literal["auto", "always", "never"],
     system: str | None,
     no_system: bool,
@@ -114,7 +123,9 @@ def convert(
     SOURCE is a file with a Go template, a Modelfile, ollama:NAME[:TAG] for a model in the local Ollama store, or - for
     the standard input. The result goes to the standard output; several results need -o with a folder.
     """
-    settings = Settings(exact, json_style, mode, to, model, bos, system, no_system, messages, kind, force, style)
+    settings = Settings(
+        exact, json_style, mode, to, model, prefer, bos, system, no_system, messages, kind, force, style
+    )
     if system is not None and no_system:
         raise WrongUse("--system and --no-system exclude each other")
     if model is not None and to != "gguf":

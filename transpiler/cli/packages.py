@@ -27,6 +27,8 @@ class _Settings(Protocol):
     def mode(self) -> str: ...
     @property
     def model(self) -> str | None: ...
+    @property
+    def prefer(self) -> str: ...
 
 
 def adds_bos(settings: _Settings, target: Path | None, read: Input, source: str) -> bool | None:
@@ -52,7 +54,11 @@ def write_package(settings: _Settings, target: Path | None, read: Input, result:
     try:
         if settings.to == "gguf":
             model = _model(settings, read, source)
-            _tell_of_own_template(gguf_file.read_gguf(model).chat_template, jinja)
+            own = gguf_file.read_gguf(model).chat_template
+            if own is not None:
+                say(_of_own_template(own, jinja, kept=settings.prefer == "model"))
+                if settings.prefer == "model":
+                    return
             target.parent.mkdir(parents=True, exist_ok=True)
             with _Progress(target.name) as progress:
                 gguf_file.write_gguf(model, target, jinja, progress=progress.advance)
@@ -63,6 +69,8 @@ def write_package(settings: _Settings, target: Path | None, read: Input, result:
                 templates["fim"] = result.fim
             target.parent.mkdir(parents=True, exist_ok=True)
             tokenizer_config.write_tokenizer_config(target, templates)
+            if (target.parent / "chat_template.jinja").exists():
+                say("The folder has a chat_template.jinja, which transformers prefers to this file's template.")
     except (PackagingError, OSError) as error:
         raise WrongUse(str(error)) from error
     if read.stops:
@@ -97,18 +105,18 @@ def _capabilities(jinja: str) -> list[str]:
     return [name for name, sign in _SIGNS.items() if sign.search(code)]
 
 
-def _tell_of_own_template(own: str | None, ours: str) -> None:
-    if own is None:
-        return
+def _of_own_template(own: str, ours: str, *, kept: bool) -> str:
+    """What is said of a model that has a chat template: what becomes of it, and how it differs."""
     before, after = _capabilities(own), _capabilities(ours)
-    lost = [name for name in before if name not in after]
-    gained = [name for name in after if name not in before]
-    words = "The model had a chat template of its own, which is replaced in the copy"
-    if lost:
-        words += f"; it knew of {', '.join(lost)}, and this one does not"
-    if gained:
-        words += f"; this one knows of {', '.join(gained)}, and that did not"
-    say(f"{words}.")
+    only_own = ", ".join(name for name in before if name not in after)
+    only_ours = ", ".join(name for name in after if name not in before)
+    words = "The model has a chat template of its own"
+    words += (
+        "; it is kept, and nothing is written" if kept else ", which is replaced in the copy (--prefer model keeps it)"
+    )
+    words += f"; only that one knows of {only_own}" if only_own else ""
+    words += f"; only the converted one knows of {only_ours}" if only_ours else ""
+    return f"{words}."
 
 
 class _Progress:

@@ -1,6 +1,6 @@
 """How Ollama runs a template: which of its three ways, and what it reads out of the tree beforehand.
 
-The rules are `Template.Execute`, `Identifiers` and `thinking.InferTags` of Ollama v0.34.
+The rules are `Template.Execute`, `Identifiers`, `thinking.InferTags` and `tools.parseTag` of Ollama v0.34.
 """
 
 from __future__ import annotations
@@ -82,6 +82,46 @@ def thinking_tags(template: Template) -> tuple[str, str]:
         if isinstance(statements[-1], Text):
             closing = statements[-1].text.strip(_SPACE)
     return opening, closing
+
+
+def tool_call_tag(template: Template) -> str:
+    """The text by which Ollama knows a tool call in an answer; `{` where it finds none.
+
+    It is the first text inside the first `if` on a `.ToolCalls`, up to a brace (`tools.parseTag`).
+    """
+    calls = _calls_block(template.body)
+    text = _first_text(calls) if calls is not None else ""
+    return text.replace("\r\n", "\n").partition("{")[0].strip(_SPACE) or "{"
+
+
+def _calls_block(block: Block) -> Block | None:
+    for stmt in block:
+        if not isinstance(stmt, If | Range | With):
+            continue
+        args = (arg for cmd in stmt.pipe.cmds for arg in cmd.args)
+        if isinstance(stmt, If) and any(isinstance(arg, Field) and "ToolCalls" in arg.names for arg in args):
+            return stmt.body
+        for inner in (stmt.body, stmt.orelse or ()):
+            found = _calls_block(inner)
+            if found is not None:
+                return found
+    return None
+
+
+def _first_text(block: Block) -> str:
+    """The first text that isn't blank, before any action of the block."""
+    for stmt in block:
+        match stmt:
+            case Text(text):
+                if text.strip(_SPACE):
+                    return text
+            case If(_, body, orelse) | Range(_, body, orelse) | With(_, body, orelse):
+                return _first_text(body) or _first_text(orelse or ())
+            case Action():
+                return ""
+            case _:
+                pass
+    return ""
 
 
 def _speaks_of(name: str, pipe: Pipeline) -> bool:
