@@ -95,6 +95,10 @@ def faults_of_form(
         if not agree(wanted, actual) and not (bytes_differ and not f"{template}{chat.request}".isascii()):
             kind = "refusal" if wanted.text is None else f"refused: {actual.error}" if actual.text is None else "text"
             yield Fault(kind, exact, explain(wanted, actual), chat)
+        elif actual.text is not None and form is jinja and result.mode == "messages":
+            transcript = form.render({**to_jinja_context(chat), "add_generation_prompt": False})
+            if transcript.text is None:
+                yield Fault("transcript refused", exact, str(transcript.error), chat)
 
 
 def _form_faults(template: str, result: Result, options: Options) -> Iterator[Fault]:
