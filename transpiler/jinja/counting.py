@@ -52,17 +52,21 @@ def count_loops(body: Body, items: Name, fresh: Callable[[str], str]) -> Body:
     if not loops:
         return body
     count = Name(fresh("count"))
+    indexes: list[Name] = []  # by depth: only a loop within another one needs another name
 
-    def counted(body: Body) -> Body:
+    def counted(body: Body, depth: int) -> Body:
         out: list[Stmt] = []
         for stmt in body:
-            inner = map_statement(stmt, lambda expr: expr, counted)
+            deeper = depth + (id(stmt) in loops)
+            inner = map_statement(stmt, lambda expr: expr, lambda body, at=deeper: counted(body, at))  # type: ignore[misc]
             if isinstance(inner, For) and id(stmt) in loops:
-                inner = _counted(inner, items, count, fresh)
+                if len(indexes) <= depth:
+                    indexes.extend(Name(fresh("index")) for _ in range(depth + 1 - len(indexes)))
+                inner = _counted(inner, items, count, indexes[depth])
             out.append(inner)
         return tuple(out)
 
-    return (Set(count.name, Filter(items, "length")), *counted(body))
+    return (Set(count.name, Filter(items, "length")), *counted(body, 0))
 
 
 def _reads_position(body: Body) -> bool:
@@ -76,9 +80,9 @@ def _reads_position(body: Body) -> bool:
     return False
 
 
-def _counted(loop: For, items: Name, count: Name, fresh: Callable[[str], str]) -> For:
+def _counted(loop: For, items: Name, count: Name, index: Name) -> For:
     named = [s.name for s in loop.body if isinstance(s, Set) and s.expr == Attribute(_LOOP, "index0")]
-    index = Name(named[0] if named else fresh("index"))
+    index = Name(named[0]) if named else index
     (target,) = loop.targets
     kept = tuple(stmt for stmt in loop.body if stmt != Set(index.name, Attribute(_LOOP, "index0")))
     body = (Set(target, Item(items, index)), *_replaced(kept, index, count))

@@ -49,7 +49,7 @@ def field(state: State, base: Value, name: str, node: Node) -> Value:
         return base
     absent = [kind for kind in base.shape if kind.name in ("missing", "nil")]
     good = [kind for kind in base.shape if field_shape(shape(kind), name, state.mode) and kind not in absent]
-    if not good and absent:
+    if not good and 0 < len(absent) < len(base.shape):
         # Of nothing a field is nothing; of a text there is none.
         there = next(kind for kind in base.shape if kind not in absent)
         stops = refuse(_go_words(name, GO_TYPES.get(there.name, there.name)))
