@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 
 _CALL = re.compile(r"(\w+)\(")
 _HEAD = "{%- macro "
@@ -31,7 +31,7 @@ class PreludeMacro:
 @cache
 def prelude() -> Mapping[str, PreludeMacro]:
     """All macros by name, in the order in which they are written out."""
-    text = files(__package__).joinpath("prelude.jinja").read_text("utf-8").replace("CONTROLS", _CONTROLS)
+    text = Path(__file__).with_name("prelude.jinja").read_text("utf-8").replace("CONTROLS", _CONTROLS)
     chunks = text.strip("\n").split("\n\n")
     texts: dict[str, str] = {}
     for chunk in chunks:
