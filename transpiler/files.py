@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import secrets
 import stat
 import sys
 from contextlib import suppress
@@ -61,7 +60,7 @@ def write_whole(path: Path, text: str) -> None:
     if path.parent.exists() and not path.parent.is_dir():
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
     path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f".{path.name[:100]}.{secrets.token_hex(6)}.tmp")
+    beside = path.with_name(f".{path.name[:100]}.{os.urandom(6).hex()}.tmp")
     try:
         with beside.open("xb") as file:
             file.write(data)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -187,6 +186,8 @@ def _json(diagnostic: Diagnostic) -> str:
     found["label"] = diagnostic.label
     found["labels"] = [{**_spot(source, label.span), "text": label.text} for label in diagnostic.labels]
     found["help"] = diagnostic.help
+    import json  # only this form needs it
+
     return json.dumps(found, ensure_ascii=False) + "\n"
 
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from functools import partial
@@ -24,8 +25,9 @@ WAYS = {
 
 
 def run(arguments: tuple[str, ...]) -> None:
-    """Run Python and wait for its end."""
-    subprocess.run([sys.executable, *arguments], cwd=ROOT, check=True, capture_output=True)
+    """Run Python to its end; it may keep its bytecode, as it does for whoever has installed the command."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    subprocess.run([sys.executable, *arguments], cwd=ROOT, check=True, capture_output=True, env=environment)
 
 
 def main() -> None:

@@ -15,6 +15,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from parsimonious.expressions import Expression
 
+# How deep parentheses may stand in each other; the grammar recurses with them.
+MOST_PARENTHESES = 50
+
 _WORD_END = r"(?=[ \t\r\n.,|:()]|\}\}|\Z)"
 _LETTER = r"[\p{L}\p{Nd}_]"
 _FIELDS = rf"(?:\.(?![0-9]){_LETTER}+{_WORD_END})"

@@ -31,14 +31,15 @@ from transpiler.gotmpl.ast import (
     With,
 )
 from transpiler.gotmpl.expressions import Expressions
-from transpiler.gotmpl.grammar import piece
+from transpiler.gotmpl.grammar import MOST_PARENTHESES, piece
 from transpiler.gotmpl.literals import LiteralError, unquote
-from transpiler.gotmpl.syntax_errors import MOST_PARENTHESES, explain
 from transpiler.gotmpl.variables import Variables
 from transpiler.source import Source, Span
 
 if TYPE_CHECKING:
     from parsimonious.nodes import Node as ParseNode
+
+    from transpiler.gotmpl.syntax_errors import Problem
 
 LARGEST = 4 << 20
 MOST_BLOCKS = 90
@@ -181,7 +182,7 @@ class _Parser:
         return True
 
     def explain(self, at: int, *, deep: bool) -> None:
-        problem = explain(self.source.text, at)
+        problem = self.problem(at)
         if problem is None and deep:
             message = f"more than {MOST_TOKENS:,} parentheses and strings in one action"
             self.report("GT902", message, Span(at, at + 2))
@@ -189,6 +190,12 @@ class _Parser:
             self.report("GT101", "unexpected action", Span(at, at + 2))
         else:
             self.report(problem.code, problem.message, problem.span, problem.help)
+
+    def problem(self, at: int) -> Problem | None:
+        # What is wrong with an action is asked of few templates: its module is loaded then.
+        from transpiler.gotmpl.syntax_errors import explain
+
+        return explain(self.source.text, at)
 
     def stand_in(self, at: int) -> None:
         """For an action that couldn't be read: open or close what it opens or closes, so that the rest is judged."""
@@ -254,7 +261,7 @@ class _Parser:
         text = self.source.text[node.start : node.end]
         if not re.match(r"(?:end|else|if|range|with|define|block|template|break|continue)\b(?!\.)", text):
             return False
-        problem = explain(self.source.text, action.start)
+        problem = self.problem(action.start)
         if problem is None:
             return False
         self.report(problem.code, problem.message, problem.span, problem.help)

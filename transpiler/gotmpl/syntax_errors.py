@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from transpiler.gotmpl.grammar import MOST_PARENTHESES
 from transpiler.source import Span
 
 _SPACE = re.compile(r"[ \t\r\n]+")
@@ -25,7 +26,6 @@ _QUOTED = {
 _WORD_ENDS = frozenset(" \t\r\n.,|:()")
 _KEYWORDS = frozenset("block break continue define else end if range template with".split())  # noqa: SIM905
 _OPERANDS = frozenset({"word", "field", "variable", "dot", "number", "string", "char", "("})
-MOST_PARENTHESES = 50
 
 
 @dataclass(frozen=True, slots=True)

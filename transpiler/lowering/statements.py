@@ -241,14 +241,18 @@ def _with(state: State, pipe: Pipeline, body: Block, orelse: Block | None, tail:
         out += _action(state, pipe, declared)
         if state.shapes.of(pipe) == NOTHING:
             return out  # it stops there
-        value = state.read(state.scopes.of[pipe.decls[0].span])
+        binding = state.scopes.of[pipe.decls[0].span]
+        value = state.read(binding)
+        # Dot stays what it is when the variable is given another value.
+        kept = bool(binding.writes)
     else:
         value = pipeline_value(state, pipe)
-        if not _is_alias(state, value) and not isinstance(value.expr, jinja.Item | jinja.Const) and value.shape != ROOT:
-            name = state.names.fresh("value")
-            out.append(jinja.Set(name, _stored(state, value)))
-            state.holds(name)
-            value = Value(jinja.Name(name), value.shape)
+        kept = not (_is_alias(state, value) or isinstance(value.expr, jinja.Item | jinja.Const) or value.shape == ROOT)
+    if kept:
+        name = state.names.fresh("value")
+        out.append(jinja.Set(name, _stored(state, value)))
+        state.holds(name)
+        value = Value(jinja.Name(name), value.shape)
     test = truth(state, value)
     with state.inside(dot=value, assuming=test):
         then = lower_block(state, body, tail)

@@ -7,7 +7,6 @@ fit: tensors are placed relative to the first one, so nothing else has to change
 from __future__ import annotations
 
 import os
-import secrets
 import stat
 import struct
 from collections.abc import Callable, Iterator, Mapping
@@ -169,7 +168,7 @@ def _replacing(path: Path) -> Iterator[BinaryIO]:
     """A file beside `path` that takes its place when all has gone well, and is removed when it has not."""
     path = path.resolve()
     path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f".{path.name[:100]}.{secrets.token_hex(6)}.tmp")
+    beside = path.with_name(f".{path.name[:100]}.{os.urandom(6).hex()}.tmp")
     try:
         with beside.open("xb") as file:
             yield file
