@@ -85,7 +85,6 @@ def faults_of_form(
         yield Fault("repaired template refused" if not exact else "taken", exact, str(error))
         return
     bytes_differ = any(d.code == "GT303" for d in result.diagnostics)
-    stops = any(d.code.startswith("GT2") for d in result.diagnostics)
     fim = ReferenceTemplate(result.fim) if result.fim is not None else None
     for chat, wanted in zip(chats, answers, strict=True):
         form = fim if "prompt" in chat.request else jinja
@@ -96,9 +95,9 @@ def faults_of_form(
         if not agree(wanted, actual) and not (bytes_differ and not f"{template}{chat.request}".isascii()):
             kind = "refusal" if wanted.text is None else f"refused: {actual.error}" if actual.text is None else "text"
             yield Fault(kind, exact, explain(wanted, actual), chat)
-        elif actual.text is not None and form is jinja and result.mode == "messages" and not stops:
+        elif actual.text is not None and form is jinja and result.mode == "messages":
             transcript = form.render({**to_jinja_context(chat), "add_generation_prompt": False})
-            if transcript.text is None:
+            if transcript.text is None and not str(transcript.error).startswith("TemplateError"):
                 yield Fault("transcript refused", exact, str(transcript.error), chat)
 
 

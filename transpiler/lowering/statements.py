@@ -45,8 +45,8 @@ def lower_block(state: State, block: Sequence[Statement], tail: frozenset[int] =
         out += _statement(state, stmt, declared, tail)
         out += _settle(state, stmt, declared)
         rest = block[n + 1 :]
-        if isinstance(stmt, Action) and stmt.pipe.decls and state.shapes.of(stmt.pipe) == NOTHING:
-            break  # it stops there, and what follows would read a variable that has no value
+        if _stops(out):
+            break  # what follows would read variables that have no value
         if rest and may_jump(stmt):
             skipped = jinja.Name(state.loops[-1].names["skip"])
             state.loops[-1].guarded = True
@@ -66,6 +66,15 @@ def lower_block(state: State, block: Sequence[Statement], tail: frozenset[int] =
             out.append(jinja.If(((jinja.Name("add_generation_prompt"), prompt),)))
             break
     return tuple(out)
+
+
+def _stops(out: Sequence[jinja.Stmt]) -> bool:
+    """Whether the chat is refused at the end of these statements."""
+    match out[-1:]:
+        case [jinja.Output(jinja.Call("raise_exception"))]:
+            return True
+        case _:
+            return False
 
 
 def _statement(state: State, stmt: Statement, declared: list[Binding], tail: frozenset[int]) -> list[jinja.Stmt]:
@@ -221,8 +230,8 @@ def _if(
     out: list[jinja.Stmt] = []
     if pipe.decls:
         out += _action(state, pipe, declared)
-        if state.shapes.of(pipe) == NOTHING:
-            return out  # it stops there
+        if _stops(out):
+            return out
         binding = state.scopes.of[pipe.decls[0].span]
         test = truth(state, state.read(binding))
     else:
@@ -239,8 +248,8 @@ def _with(state: State, pipe: Pipeline, body: Block, orelse: Block | None, tail:
     declared: list[Binding] = []
     if pipe.decls:
         out += _action(state, pipe, declared)
-        if state.shapes.of(pipe) == NOTHING:
-            return out  # it stops there
+        if _stops(out):
+            return out
         binding = state.scopes.of[pipe.decls[0].span]
         value = state.read(binding)
         # Dot stays what it is when the variable is given another value.
