@@ -130,9 +130,12 @@ def elements_left(loop: Loop, op: CompareOp, bound: int, *, always: bool = False
     if bound < 1:
         return Const(False)
     last: Expr = Attribute(LOOP, "last") if bound == 1 else Compare(Attribute(LOOP, "revindex"), op, Const(bound))
-    hint = "last" if bound == 1 else f"last_{bound}"
-    if not loop.over_messages:
-        return shared(loop, hint, last)
-    if always:
-        return shared(loop, "at_end" if bound == 1 else f"at_end_{bound}", last)
-    return shared(loop, hint, And((last, Name("add_generation_prompt"))))
+    if bound == 1:
+        hint = "at_end" if always else "last"
+    else:
+        # The loop's own name with the number: no variable and no other loop has that.
+        word = loop.names["few_at_end" if always else "few_left"]
+        hint = f"{word}_{bound}" if op == "<=" else f"{word}_is_{bound}"
+    if loop.over_messages and not always:
+        last = And((last, Name("add_generation_prompt")))
+    return shared(loop, hint, last)
