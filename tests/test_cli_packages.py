@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,8 @@ from store_layout import add_model, empty_store
 
 from transpiler.cli import main
 
-gguf = pytest.importorskip("gguf")
-np = pytest.importorskip("numpy")
+gguf = importlib.import_module("gguf")
+np = importlib.import_module("numpy")
 
 CHAT = "{{ range .Messages }}<|{{ .Role }}|>{{ .Content }}{{ end }}<|assistant|>"
 MODELFILE = f'''FROM ./tiny.gguf
@@ -124,7 +125,7 @@ class TestTokenizerConfig:
     def test_a_config_that_is_no_json(self, modelfile: Path, tmp_path: Path) -> None:
         (tmp_path / "tokenizer_config.json").write_text("{", encoding="utf-8")
         result = run("convert", modelfile, "--to", "tokenizer-config", "-o", f"{tmp_path}/")
-        assert result.exit_code != 0
+        assert result.exit_code == 1
         assert (tmp_path / "tokenizer_config.json").read_text(encoding="utf-8") == "{"
 
     def test_it_needs_a_place(self, modelfile: Path) -> None:
@@ -157,13 +158,20 @@ class TestGguf:
     def test_no_gguf(self, modelfile: Path, tmp_path: Path) -> None:
         (tmp_path / "tiny.gguf").write_bytes(b"GGML")
         result = run("convert", modelfile, "--to", "gguf", "-o", f"{tmp_path}/new.gguf")
-        assert result.exit_code != 0
+        assert result.exit_code == 1
         assert not (tmp_path / "new.gguf").exists()
 
     def test_no_model(self, tmp_path: Path) -> None:
         source = tmp_path / "chat.gotmpl"
         source.write_text(CHAT, encoding="utf-8")
         assert run("convert", source, "--to", "gguf", "-o", f"{tmp_path}/new.gguf").exit_code == 2
+
+    def test_a_model_that_is_not_there(self, modelfile: Path, tmp_path: Path) -> None:
+        result = run(
+            "convert", modelfile, "--to", "gguf", "--model", tmp_path / "no.gguf", "-o", f"{tmp_path}/new.gguf"
+        )
+        assert result.exit_code == 2
+        assert result.stderr.endswith("no.gguf: No such file or directory\n")
 
     def test_an_existing_file_is_kept(self, modelfile: Path, tmp_path: Path) -> None:
         (tmp_path / "new.gguf").write_text("mine", encoding="utf-8")

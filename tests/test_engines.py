@@ -6,7 +6,6 @@ An engine that is missing here is skipped by name; with REQUIRE_ENGINES=1 it is 
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date
@@ -16,10 +15,11 @@ from typing import Any
 
 import pytest
 from corpus import corpus_rows
+from needed import open_engine
 
 from transpiler import Options, transpile
 from transpiler.verify.chats import Chat, to_ollama
-from transpiler.verify.engines import ENGINES, OPTIONAL, REFERENCE, Engine, EngineError
+from transpiler.verify.engines import ENGINES, REFERENCE, Engine, EngineError
 from transpiler.verify.engines.child_engine import pin_clock
 from transpiler.verify.engines.line_process import LineProcess, NoReply
 from transpiler.verify.oracle import Oracle
@@ -32,17 +32,6 @@ OTHERS = [name for name in ENGINES if name != REFERENCE]
 
 # google/minja has no `dictsort(case_sensitive=…)`, the one portable way to Go's order of keys.
 UNSORTED = {"openvino-minja": "case_sensitive"}
-
-
-def open_engine(name: str) -> Engine:
-    """Return the engine, or skip the test (fail it where REQUIRE_ENGINES asks for all)."""
-    engine = ENGINES[name]()
-    reason = engine.available()
-    if reason is not None:
-        if os.environ.get("REQUIRE_ENGINES") == "1" and name not in OPTIONAL:
-            pytest.fail(f"{name}: {reason}")
-        pytest.skip(f"{name}: {reason}")
-    return engine
 
 
 def outcome(engine: Engine, template: str, context: dict[str, object]) -> str | None:

@@ -52,7 +52,8 @@ def test_what_is_fine_has_no_error_and_not_that_code(path: Path) -> None:
 
 
 def test_every_code_has_a_file_that_is_fine() -> None:
-    assert [path.name[:5] for path in FINE] == sorted(REGISTRY)
+    # What takes an option to be wrong can't be fine without it.
+    assert [path.name[:5] for path in FINE] == sorted(REGISTRY.keys() - {"GT911"})
 
 
 @pytest.mark.parametrize("path", [*INPUTS, *FINE], ids=lambda path: f"{path.parent.name}-{path.stem}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,10 +10,10 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from needed import library, open_engine
 
 from transpiler.cli import main
 from transpiler.verify.chats import Chat, to_ollama
-from transpiler.verify.engines import ENGINES
 from transpiler.verify.engines.tiny_gguf import write_tiny_gguf
 from transpiler.verify.oracle import Oracle
 
@@ -67,17 +66,9 @@ def source(tmp_path: Path) -> Path:
     return path
 
 
-def needs(engine: str) -> None:
-    reason = ENGINES[engine]().available()
-    if reason is not None:
-        if os.environ.get("REQUIRE_ENGINES") == "1":
-            pytest.fail(reason)
-        pytest.skip(reason)
-
-
 @pytest.mark.parametrize("add_bos", [True, False], ids=["bos", "no-bos"])
 def test_llama_cpp_serves_a_written_gguf(add_bos: bool, source: Path, tmp_path: Path, texts: list[str]) -> None:
-    needs("llama.cpp")
+    open_engine("llama.cpp")
     write_tiny_gguf(tmp_path / "model.gguf", add_bos=add_bos)
     convert(source, "--to", "gguf", "--model", tmp_path / "model.gguf", "-o", tmp_path / "new.gguf")
     question = json.dumps([str(tmp_path / "new.gguf"), CHATS, texts])
@@ -90,8 +81,8 @@ def test_llama_cpp_serves_a_written_gguf(add_bos: bool, source: Path, tmp_path: 
 
 def make_tokenizer(folder: Path, *, add_bos: bool) -> None:
     """A tokenizer of single bytes, as transformers saves it."""
-    tokenizers = pytest.importorskip("tokenizers")
-    transformers = pytest.importorskip("transformers")
+    tokenizers = library("tokenizers")
+    transformers = library("transformers")
     alphabet = sorted(tokenizers.pre_tokenizers.ByteLevel.alphabet())
     vocabulary = {token: number for number, token in enumerate(["<s>", "</s>", *alphabet])}
     model = tokenizers.Tokenizer(tokenizers.models.BPE(vocab=vocabulary, merges=[]))
@@ -105,10 +96,10 @@ def make_tokenizer(folder: Path, *, add_bos: bool) -> None:
 
 @pytest.mark.parametrize("add_bos", [True, False], ids=["bos", "no-bos"])
 def test_transformers_loads_a_written_folder(add_bos: bool, source: Path, tmp_path: Path, texts: list[str]) -> None:
-    needs("transformers")
+    open_engine("transformers")
     make_tokenizer(tmp_path / "model", add_bos=add_bos)
     convert(source, "--to", "tokenizer-config", "-o", f"{tmp_path}/model/")
-    transformers = pytest.importorskip("transformers")
+    transformers = library("transformers")
     tokenizer = transformers.AutoTokenizer.from_pretrained(tmp_path / "model")
     for chat, text in zip(CHATS, texts, strict=True):
         rendered = tokenizer.apply_chat_template(chat["messages"], tokenize=False, add_generation_prompt=True)

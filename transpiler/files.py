@@ -6,12 +6,14 @@ import errno
 import os
 import stat
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from transpiler.reading import LARGEST
 
-__all__ = ["STDIN", "is_ours", "read_input", "write_whole"]
+__all__ = ["STDIN", "is_ours", "read_input", "replacing", "write_whole"]
 
 STDIN = "-"
 
@@ -56,14 +58,27 @@ def write_whole(path: Path, text: str) -> None:
     if path.exists() and not path.is_file():
         path.write_bytes(data)
         return
+    with replacing(path) as file:
+        file.write(data)
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """A file beside `path` that takes its place when all has gone well, and is removed when it has not.
+
+    Links are followed, and an existing file keeps its permissions.
+
+    Raises:
+        OSError: it can't be written.
+    """
     path = path.resolve()
     if path.parent.exists() and not path.parent.is_dir():
-        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path.parent))
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(f".{path.name[:100]}.{os.urandom(6).hex()}.tmp")
     try:
         with beside.open("xb") as file:
-            file.write(data)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         with suppress(FileNotFoundError):

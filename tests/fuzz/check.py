@@ -88,7 +88,12 @@ def faults_of_form(
     fim = ReferenceTemplate(result.fim) if result.fim is not None else None
     for chat, wanted in zip(chats, answers, strict=True):
         form = fim if "prompt" in chat.request else jinja
-        if wanted.phase == "request" or form is None:
+        if wanted.phase == "request":
+            continue
+        if form is None:
+            # Said to have no form that fills in the middle: then Ollama has none, or Jinja can't say it.
+            if wanted.text is not None and not any(d.code.startswith("GT3") for d in result.diagnostics):
+                yield Fault("no form to fill in the middle", exact, f"Ollama prints {wanted.text!r}", chat)
             continue
         tally.pairs += 1
         actual = form.render(to_jinja_context(chat))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from transpiler.cli.settings import STORE, Settings
 from transpiler.cli.streams import FORMATS, WrongUse, report, say
 from transpiler.cli.targets import Target, refuse_losses, targets_of, write_jinja
 from transpiler.diagnostics import Diagnostic, Severity, TemplateError
@@ -20,26 +20,6 @@ if TYPE_CHECKING:
 __all__ = ["convert"]
 
 _INPUT_ERRORS = 1
-_STORE = "ollama:"
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """The options of the command."""
-
-    exact: bool
-    json_style: Literal["go", "native"]
-    mode: Literal["chat", "fim"]
-    to: Literal["jinja", "tokenizer-config", "gguf"]
-    model: str | None
-    prefer: Literal["converted", "model"]
-    bos: Literal["auto", "always", "never"]
-    system: str | None
-    no_system: bool
-    messages: bool
-    kind: Literal["template", "modelfile"] | None
-    force: bool
-    style: str
 
 
 @click.command()
@@ -101,48 +81,30 @@ class Settings:
     show_default=True,
     help="How warnings and errors are drawn.",
 )
-def convert(
-    sources: tuple[str, ...],
-    output: str | None,
-    exact: bool,
-    json_style: Literal["go", "native"],
-    mode: Literal["chat", "fim"],
-    to: Literal["jinja", "tokenizer-config", "gguf"],
-    model: str | None,
-    prefer: Literal["converted", "model"],
-    bos: Literal["auto", "always", "never"],
-    system: str | None,
-    no_system: bool,
-    messages: bool,
-    kind: Literal["template", "modelfile"] | None,
-    force: bool,
-    style: str,
-) -> None:
+def convert(sources: tuple[str, ...], output: str | None, **options: Any) -> None:
     """Convert Go templates to Jinja.
 
     SOURCE is a file with a Go template, a Modelfile, ollama:NAME[:TAG] for a model in the local Ollama store, or - for
     the standard input. The result goes to the standard output; several results need -o with a folder.
     """
-    settings = Settings(
-        exact, json_style, mode, to, model, prefer, bos, system, no_system, messages, kind, force, style
-    )
-    if system is not None and no_system:
+    settings = Settings(**options)
+    if settings.system is not None and settings.no_system:
         raise WrongUse("--system and --no-system exclude each other")
-    if model is not None and to != "gguf":
+    if settings.model is not None and settings.to != "gguf":
         raise WrongUse("--model goes with --to gguf")
-    targets = targets_of(sources, output, to, mode)
-    refuse_losses(sources, targets, to, force=force)
-    inputs = [None if name.startswith(_STORE) else _read(name) for name in sources]
+    targets = targets_of(sources, output, settings)
+    refuse_losses(sources, targets, settings)
+    inputs = [None if name.startswith(STORE) else _read(name) for name in sources]
     failed = warned = 0
     for source, data, target in zip(sources, inputs, targets, strict=True):
         try:
             found = _convert_one(source, data, target, settings)
         except TemplateError as error:
-            report(error.diagnostics, style)
+            report(error.diagnostics, settings.style)
             failed += 1
             continue
         warned += sum(diagnostic.severity is Severity.WARNING for diagnostic in found)
-    if style == "full" and sys.stderr.isatty():
+    if settings.style == "full" and sys.stderr.isatty():
         say(_summary(len(inputs) - failed, failed, warned))
     if failed:
         sys.exit(_INPUT_ERRORS)
@@ -174,9 +136,9 @@ def _convert_one(name: str, data: tuple[bytes, str] | None, target: Target, sett
     except TemplateError as error:
         raise TemplateError((*notes, *error.diagnostics)) from error
     found = [*notes, *_of_mode(result, read, settings)]
-    report(found, settings.style)
     if any(diagnostic.severity is Severity.ERROR for diagnostic in found):
-        raise TemplateError(())
+        raise TemplateError(tuple(found))
+    report(found, settings.style)
     if settings.to == "jinja":
         write_jinja(target, result.jinja if settings.mode == "chat" else result.fim or "")
     else:
@@ -206,7 +168,7 @@ def _from_store(name: str, settings: Settings) -> Input:
     from transpiler.ollama.store import StoreError, open_store
 
     try:
-        stored = open_store().read(name.removeprefix(_STORE))
+        stored = open_store().read(name.removeprefix(STORE))
     except StoreError as error:
         raise WrongUse(f"{name}: {error}") from error
     return stored_template(stored, force=settings.force)

@@ -6,11 +6,12 @@ import json
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import click
 
-from transpiler.cli.streams import WrongUse, say
+from transpiler.cli.settings import Settings
+from transpiler.cli.streams import InputError, WrongUse, say
 from transpiler.packaging.errors import PackagingError
 
 if TYPE_CHECKING:
@@ -20,18 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["adds_bos", "write_package"]
 
 
-class _Settings(Protocol):
-    @property
-    def to(self) -> str: ...
-    @property
-    def mode(self) -> str: ...
-    @property
-    def model(self) -> str | None: ...
-    @property
-    def prefer(self) -> str: ...
-
-
-def adds_bos(settings: _Settings, target: Path | None, read: Input, source: str) -> bool | None:
+def adds_bos(settings: Settings, target: Path | None, read: Input, source: str) -> bool | None:
     """Whether the target's own data says that the model has a BOS token in front; None where nothing says so."""
     from transpiler.packaging import gguf_file, tokenizer_config
 
@@ -40,12 +30,14 @@ def adds_bos(settings: _Settings, target: Path | None, read: Input, source: str)
             return gguf_file.read_gguf(_model(settings, read, source)).add_bos
         if settings.to == "tokenizer-config" and target is not None:
             return tokenizer_config.adds_bos(target.parent)
-    except (PackagingError, OSError) as error:
-        raise WrongUse(str(error)) from error
+    except PackagingError as error:
+        raise InputError(str(error)) from error
+    except OSError as error:
+        raise WrongUse(f"{click.format_filename(error.filename or '')}: {error.strerror}") from error
     return None
 
 
-def write_package(settings: _Settings, target: Path | None, read: Input, result: Result, source: str) -> None:
+def write_package(settings: Settings, target: Path | None, read: Input, result: Result, source: str) -> None:
     """Write the package, and say what it does not hold: the texts that end an answer."""
     from transpiler.packaging import gguf_file, tokenizer_config
 
@@ -71,14 +63,16 @@ def write_package(settings: _Settings, target: Path | None, read: Input, result:
             tokenizer_config.write_tokenizer_config(target, templates)
             if (target.parent / "chat_template.jinja").exists():
                 say("The folder has a chat_template.jinja, which transformers prefers to this file's template.")
-    except (PackagingError, OSError) as error:
-        raise WrongUse(str(error)) from error
+    except PackagingError as error:
+        raise InputError(str(error)) from error
+    except OSError as error:
+        raise WrongUse(f"{click.format_filename(error.filename or '')}: {error.strerror}") from error
     if read.stops:
         stops = json.dumps({"stop_strings": list(read.stops)}, ensure_ascii=False)
         say(f"Answers end at these texts, which have no place there; for generation_config.json: {stops}")
 
 
-def _model(settings: _Settings, read: Input, source: str) -> Path:
+def _model(settings: Settings, read: Input, source: str) -> Path:
     """The GGUF that is copied: the one that was named, or the one that FROM names."""
     if settings.model is not None:
         return Path(settings.model)

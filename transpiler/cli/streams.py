@@ -11,10 +11,16 @@ import click
 
 from transpiler.diagnostics import Diagnostic
 
-__all__ = ["FORMATS", "WrongUse", "report", "say"]
+__all__ = ["FORMATS", "InputError", "WrongUse", "report", "say"]
 
 # `rendering.FORMATS`, whose import is saved where there is nothing to draw.
 FORMATS = ("full", "concise", "json", "github")
+
+
+class InputError(click.ClickException):
+    """A fault of an input that is no text, said in one line."""
+
+    exit_code = 1
 
 
 class WrongUse(click.ClickException):

@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 import click
 
+from transpiler.cli.settings import STORE, Settings
 from transpiler.cli.streams import WrongUse
 from transpiler.files import STDIN, is_ours, write_whole
 
@@ -19,11 +20,10 @@ Target: TypeAlias = Path | None
 """A file; None is the standard output."""
 
 _SUFFIX = re.compile(r"\.(?:gotmpl|tmpl)$")
-_STORE = "ollama:"
 _CONFIG = "tokenizer_config.json"
 
 
-def targets_of(sources: Sequence[str], output: str | None, to: str, mode: str) -> list[Target]:
+def targets_of(sources: Sequence[str], output: str | None, settings: Settings) -> list[Target]:
     """The file that each result goes to.
 
     Raises:
@@ -31,9 +31,9 @@ def targets_of(sources: Sequence[str], output: str | None, to: str, mode: str) -
     """
     if output == "":
         raise WrongUse("the name behind -o is empty")
-    if to != "jinja":
-        return [_package_target(sources, output, to)]
-    suffix = ".jinja" if mode == "chat" else ".fim.jinja"
+    if settings.to != "jinja":
+        return [_package_target(sources, output, settings.to)]
+    suffix = ".jinja" if settings.mode == "chat" else ".fim.jinja"
     if output is not None and _is_folder(output):
         names = [_plain(name) for name in sources]
         twice = next((name for name in names if names.count(name) > 1), None)
@@ -62,23 +62,25 @@ def _plain(source: str) -> str:
     """The name of a result: that of its source without its suffix."""
     if source == STDIN:
         return "stdin"
-    if source.startswith(_STORE):
-        return source.removeprefix(_STORE).rsplit("/", 1)[-1].replace(":", "-")
+    if source.startswith(STORE):
+        return source.removeprefix(STORE).rsplit("/", 1)[-1].replace(":", "-")
     return _SUFFIX.sub("", Path(source).name)
 
 
-def refuse_losses(sources: Sequence[str], targets: Iterable[Target], to: str, *, force: bool) -> None:
-    """Refuse to write over a source, and, without `force`, over a file that isn't ours.
+def refuse_losses(sources: Sequence[str], targets: Iterable[Target], settings: Settings) -> None:
+    """Refuse to write over a source, and, without --force, over a file that isn't ours.
 
     An existing tokenizer_config.json is what a template is merged into.
     """
-    read = {os.path.realpath(name) for name in sources if name != STDIN and not name.startswith(_STORE)}
+    read = {os.path.realpath(name) for name in sources if name != STDIN and not name.startswith(STORE)}
     for target in filter(None, targets):
         if target.is_file() and os.path.realpath(target) in read:
             raise WrongUse(f"{click.format_filename(target)} is a source; the result needs another name")
-        if to == "gguf" and target.exists() and not force:
+        if settings.force:
+            continue
+        if settings.to == "gguf" and target.exists():
             raise WrongUse(f"{click.format_filename(target)} is there already; --force replaces it")
-        if to == "jinja" and not force and not is_ours(target):
+        if settings.to == "jinja" and not is_ours(target):
             raise WrongUse(f"{click.format_filename(target)} is not a converted template; --force replaces it")
 
 

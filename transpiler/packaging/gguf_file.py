@@ -6,17 +6,16 @@ fit: tensors are placed relative to the first one, so nothing else has to change
 
 from __future__ import annotations
 
-import os
-import stat
 import struct
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BufferedReader
 from pathlib import Path
 from types import MappingProxyType
 from typing import BinaryIO
 
+from transpiler.files import replacing
 from transpiler.packaging.errors import PackagingError
 from transpiler.packaging.gguf_layout import GgufHead, gguf_library
 
@@ -103,7 +102,7 @@ def write_gguf(
     with _opened(source) as file:
         head = GgufHead(file, source)
         start, copied_from = _start_with(head, template)
-        with _replacing(target) as copy:
+        with replacing(target) as copy:
             _copy(head, file, copied_from, start, copy, progress)
 
 
@@ -161,22 +160,3 @@ def _opened(path: Path) -> Iterator[BufferedReader]:
         raise PackagingError("not a regular file", path)
     with path.open("rb") as file:
         yield file
-
-
-@contextmanager
-def _replacing(path: Path) -> Iterator[BinaryIO]:
-    """A file beside `path` that takes its place when all has gone well, and is removed when it has not."""
-    path = path.resolve()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f".{path.name[:100]}.{os.urandom(6).hex()}.tmp")
-    try:
-        with beside.open("xb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        with suppress(FileNotFoundError):
-            beside.chmod(stat.S_IMODE(path.stat().st_mode))
-        beside.replace(path)
-    except BaseException:
-        beside.unlink(missing_ok=True)
-        raise
