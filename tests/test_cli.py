@@ -244,7 +244,7 @@ PROGRAM = (sys.executable, "-c", "from transpiler.cli import main; main(prog_nam
 def surroundings(**more: str) -> dict[str, str]:
     """The environment of a process as users start it: it finds the library, may use colours, shows no warnings of
     Python (an interrupt may leave a file to be closed by its end)."""
-    usual = {"PYTHONPATH": str(Path(__file__).parents[1]), "NO_COLOR": "", "PYTHONWARNINGS": ""}
+    usual = {"PYTHONPATH": str(Path(__file__).parents[1]), "NO_COLOR": "", "PYTHONWARNINGS": "", "PYTHONUNBUFFERED": ""}
     return {**os.environ, **usual, **more}
 
 
@@ -313,9 +313,10 @@ class TestProcess:
         assert (done.returncode, done.stdout) == (2, "")
         assert done.stderr == "Error: -: the standard input is closed\n"
 
-    def test_the_standard_error_can_not_be_written_to(self, tmp_path: Path) -> None:
+    @pytest.mark.parametrize("stderr", ["/dev/full", "&-"], ids=["full", "closed"])
+    def test_the_standard_error_can_not_be_written_to(self, stderr: str, tmp_path: Path) -> None:
         (tmp_path / "a.gotmpl").write_text("{{ range .Tools }}{{ .Function }}{{ end }}" + GOOD, encoding="utf-8")
-        done = shell('"$@" 2>/dev/full', *PROGRAM, "convert", "a.gotmpl", "-o", "b.jinja", cwd=tmp_path)
+        done = shell(f'"$@" 2>{stderr}', *PROGRAM, "convert", "a.gotmpl", "-o", "b.jinja", cwd=tmp_path)
         assert done.returncode == 0
         assert (tmp_path / "b.jinja").is_file()
 

@@ -6,14 +6,13 @@ Exit codes: 0 done, 1 errors in an input, 2 wrong use. Results go to stdout or f
 from __future__ import annotations
 
 import errno
-import os
 import sys
 from typing import Any
 
 import click
 
 from transpiler.cli.convert import convert
-from transpiler.cli.streams import WrongUse, say
+from transpiler.cli.streams import WrongUse, give_up, say
 
 __all__ = ["main"]
 
@@ -30,8 +29,7 @@ class _Commands(click.Group):
         except OSError as error:
             say(f"Error: standard output: {error.strerror}")
             if sys.stdout is not None:
-                # What is left in the buffer can't be written either when Python ends.
-                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+                give_up(sys.stdout)
             sys.exit(WrongUse.exit_code)
 
     def invoke(self, ctx: click.Context) -> Any:

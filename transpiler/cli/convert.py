@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from transpiler.cli.settings import STORE, Settings
-from transpiler.cli.streams import FORMATS, WrongUse, report, say
+from transpiler.cli.streams import FORMATS, WrongUse, report, say, seen
 from transpiler.cli.targets import Target, refuse_losses, targets_of, write_jinja
 from transpiler.diagnostics import Diagnostic, Severity, TemplateError
 from transpiler.files import read_input
@@ -104,7 +104,7 @@ def convert(sources: tuple[str, ...], output: str | None, **options: Any) -> Non
             failed += 1
             continue
         warned += sum(diagnostic.severity is Severity.WARNING for diagnostic in found)
-    if settings.style == "full" and sys.stderr.isatty():
+    if settings.style == "full" and seen():
         say(_summary(len(inputs) - failed, failed, warned))
     if failed:
         sys.exit(_INPUT_ERRORS)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from transpiler.cli.settings import Settings
-from transpiler.cli.streams import InputError, WrongUse, say
+from transpiler.cli.streams import InputError, WrongUse, say, seen
 from transpiler.packaging.errors import PackagingError
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ class _Progress:
 
     def advance(self, done: int, total: int) -> None:
         """Show how many bytes of all are written."""
-        if self.bar is None and sys.stderr.isatty():
+        if self.bar is None and seen():
             self.bar = click.progressbar(length=total, label=f"Writing {self.name}", file=sys.stderr)
             self.bar.__enter__()
         if self.bar is not None:
