@@ -130,6 +130,8 @@ def _value(expr: Expr) -> Expr:
                 return then if test.value else other
             if then == other and is_pure(test):
                 return then
+            if then == test and is_pure(test):
+                return _or((then, other))
             if then == TRUE and other == FALSE and _is_boolean(test):
                 return test
             return Conditional(test, then, other)

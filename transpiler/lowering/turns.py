@@ -101,6 +101,7 @@ def turns_of_chat(names: TurnNames, *, system: bool) -> Body:
         behind = Arithmetic(ListLiteral((question,)), "+", Slice(_MESSAGES, Const(2), None))
     return (
         Comment("As Ollama does: neighbours of one role are one message, and the template runs once a turn."),
+        Comment("Questions and their answers behind one system message are turns already; other chats are made so."),
         Set("roles", Concat((Filter(Filter(_MESSAGES, "map", (Const("role"),)), "join", (Const(" "),)), Const(" ")))),
         Set("unpaired", MethodCall(roles, "replace", (Const("user assistant "), EMPTY))),
         SetBlock("odd", (unlike,)),
