@@ -92,7 +92,7 @@ def _condition(expr: Expr) -> Expr:
         case And(operands):
             return _and(tuple(_condition(o) for o in operands))
         case Or(operands):
-            return _or(tuple(_condition(o) for o in operands))
+            return _or(tuple(_condition(o) for o in operands), truth=True)
         case Not(operand):
             return negate(_condition(operand))
         case Conditional(test, then, other):
@@ -102,7 +102,7 @@ def _condition(expr: Expr) -> Expr:
             if other == FALSE:
                 return _and((test, then))
             if then == TRUE:
-                return _or((test, other))
+                return _or((test, other), truth=True)
             if then == FALSE:
                 return _and((negate(test), other))
             return Conditional(test, then, other)
@@ -123,7 +123,7 @@ def _value(expr: Expr) -> Expr:
         case And() | Not():
             return _condition(expr)
         case Or(operands):
-            return _or(tuple(_value(o) for o in operands))
+            return _or(tuple(_value(o) for o in operands), truth=False)
         case Conditional(test, then, other):
             test, then, other = _condition(test), _value(then), _value(other)
             if isinstance(test, Const):
@@ -131,7 +131,7 @@ def _value(expr: Expr) -> Expr:
             if then == other and is_pure(test):
                 return then
             if then == test and is_pure(test):
-                return _or((then, other))
+                return _or((then, other), truth=False)
             if then == TRUE and other == FALSE and _is_boolean(test):
                 return test
             return Conditional(test, then, other)
@@ -194,16 +194,21 @@ def _is_length_test(operand: Expr, text: Expr, most: int) -> bool:
             return False
 
 
-def _or(operands: tuple[Expr, ...]) -> Expr:
+def _or(operands: tuple[Expr, ...], *, truth: bool) -> Expr:
+    """`a or b`; with `truth` only its truth counts, else it is the first operand that is true, or the last one."""
+    flat = [part for operand in operands for part in (operand.operands if isinstance(operand, Or) else (operand,))]
     kept: list[Expr] = []
-    for operand in operands:
-        for part in operand.operands if isinstance(operand, Or) else (operand,):
-            if isinstance(part, Const) and not part.value and part is not operands[-1]:
-                continue
-            if part not in kept:
-                kept.append(part)
-            if isinstance(part, Const) and part.value:
-                return part if len(kept) == 1 or (part == TRUE and all(map(is_pure, kept))) else Or(tuple(kept))
+    for n, part in enumerate(flat):
+        is_last = n == len(flat) - 1
+        if isinstance(part, Const) and not part.value and not is_last:
+            continue
+        # As a value the last operand is what is left where none is true, even if it was asked before.
+        if part not in kept or (is_last and not truth and part != kept[-1]):
+            kept.append(part)
+        if isinstance(part, Const) and part.value:
+            if truth and all(map(is_pure, kept)):
+                return TRUE
+            break
     positive = [negate(operand) for operand in kept]
     if any(isinstance(p, Compare) and isinstance(p.left, Slice) for p in positive):
         kept = [negate(operand) for operand in _prefix_tests(positive)]
