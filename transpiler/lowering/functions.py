@@ -34,7 +34,7 @@ from transpiler.lowering.arguments import Argument, Function, and_of, or_of
 from transpiler.lowering.comparisons import equal, not_equal, order
 from transpiler.lowering.data import as_operand, as_total
 from transpiler.lowering.formats import count_format, format_text
-from transpiler.lowering.printing import is_absent, joined, json_of, print_pieces
+from transpiler.lowering.printing import is_absent, joined, json_of, print_pieces, value_words
 from transpiler.lowering.state import State, refuse
 from transpiler.lowering.values import Loop, Position, Value, elements_left, loop_attribute
 from transpiler.ollama.datamodel import (
@@ -218,6 +218,10 @@ def _slice(state: State, node: Node, args: Sequence[Argument]) -> Value:
     if failed is not None:
         return failed
     names = {kind.name for kind in value.shape}
+    wrong = next((end for end in ends if not {kind.name for kind in end.shape} & {"int", "any"}), None)
+    if wrong is not None:
+        message = f"a place in a list or a text is a number, not {value_words(wrong)}"
+        return state.fail("GT205", node, message, "error calling slice: cannot index slice/array")
     if len(ends) == 3 and names <= LISTS:
         return state.cannot("GT305", node, "`slice` with three indexes has no portable form")
     if len(ends) > 2:
